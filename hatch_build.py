@@ -130,7 +130,7 @@ COMPILED = (
     "turnspan_clickhouse/normalise/agent_spans.py",
     "turnspan_clickhouse/normalise/attributes.py",
     "turnspan_clickhouse/normalise/background_responses.py",
-    "turnspan_clickhouse/normalise/asking.py",
+    "turnspan_clickhouse/normalise/join_request.py",
     "turnspan_clickhouse/normalise/fact_rows.py",
     "turnspan_clickhouse/normalise/loop_rows.py",
     "turnspan_clickhouse/normalise/consortium_rows.py",

@@ -34,7 +34,7 @@ from turnspan_clickhouse.store.dsn import parse
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.training import TrainingSet, export, rule
-from turnspan_records.training.wanted import KINDS, UNITS
+from turnspan_records.training.export_request import KINDS, UNITS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 

@@ -97,9 +97,9 @@ def measure(kind: str, path: str, store: str) -> None:
     from turnspan_clickhouse.store.opening import open_store
     from turnspan_records.importing.exports.otlp import Otlp
     from turnspan_records.importing.files.file_log import FileLog
-    from turnspan_records.importing.running import import_log
+    from turnspan_records.importing.import_run import import_log
     from turnspan_records.importing.transcripts.openai import OPENAI
-    from turnspan_records.importing.transcripts.reading import Transcripts
+    from turnspan_records.importing.transcripts.transcript_lines import Transcripts
 
     dsn = Dsn(scheme="chdb", path=Path(store))
     with open_store(dsn) as opened:

@@ -27,7 +27,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_console.visible import visible
+from turnspan_console.control_characters import visible
 from turnspan_records.access import open_dsn
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.judging.history import judgments

@@ -22,7 +22,7 @@ from support.story import story
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_console.visible import visible
+from turnspan_console.control_characters import visible
 from turnspan_records.access.window import EARLIEST, LATEST, as_parameter
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import Sandbox

@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from turnspan_console import commands
+from turnspan_console.control_characters import visible
 from turnspan_console.failures import explained
 from turnspan_console.lazy import Lazy
 from turnspan_console.options import store_option
 from turnspan_console.output import Output
-from turnspan_console.visible import visible
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Read": (

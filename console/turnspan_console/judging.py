@@ -77,7 +77,7 @@ class Judging:
     def __enter__(self) -> Judging:
         from turnspan_clickhouse.errors import StoreUnavailableError
         from turnspan_clickhouse.store.opening import open_store
-        from turnspan_records.access.row_writing import judging_spool
+        from turnspan_records.access.row_writer import judging_spool
 
         if self._kind is None:
             self.store = open_chosen()

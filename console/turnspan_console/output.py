@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnspan_console.control_characters import UNFIT, cell, json_text, mark, visible
 from turnspan_console.values import plain
-from turnspan_console.visible import UNFIT, cell, json_text, mark, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,8 +6,8 @@ from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
 from turnspan_console import styles
+from turnspan_console.control_characters import visible
 from turnspan_console.output import Output
-from turnspan_console.visible import visible
 
 
 class Page:

@@ -14,7 +14,7 @@ from turnspan.runtime.type_guards import is_dict
 from turnspan_clickhouse.files.atomic_files import private_folder, write_whole
 from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.store.dsn import data_folder
-from turnspan_console.visible import visible
+from turnspan_console.control_characters import visible
 
 FILE_NAME: Final = "saved-queries.json"
 MOST: Final = 200

@@ -11,7 +11,7 @@ from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any, cast
 
-from turnspan_console.visible import visible
+from turnspan_console.control_characters import visible
 
 _HEX_ID = re.compile(r"[0-9a-f]{16}|[0-9a-f]{32}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from turnspan.runtime import looking
+from turnspan.runtime import inspection
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import warn_once
 from turnspan.runtime.type_guards import is_dict
@@ -243,7 +243,7 @@ def active() -> Settings:
     """The settings in force here; before ``configure`` those of the environment. While a value is
     looked at, nothing is recorded."""
     found = _active if look_up is None else look_up()
-    return replace(found, enabled=False) if looking.threads and looking.on() else found
+    return replace(found, enabled=False) if inspection.threads and inspection.on() else found
 
 
 def of_process() -> Settings:

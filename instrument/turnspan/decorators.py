@@ -15,7 +15,7 @@ from opentelemetry.trace import Span
 from turnspan import config, semconv
 from turnspan.content.given_values import attributes_of, mistaken, number_of, text_of
 from turnspan.runtime.guard import errors, guard
-from turnspan.runtime.looking import looking
+from turnspan.runtime.inspection import looking
 from turnspan.tracing import agent_recording, recording
 from turnspan.tracing.agent_recording import TurnRecording
 from turnspan.tracing.arguments import Parameters, first_line, name_of

@@ -13,7 +13,7 @@ from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
 from turnspan.content.given_values import label_of, text_of, warn_of_near_misses
 from turnspan.content.snapshot import freeze, freeze_fields
 from turnspan.runtime.guard import guard
-from turnspan.runtime.looking import looking
+from turnspan.runtime.inspection import looking
 from turnspan.tracing.begin_call import begin
 from turnspan.tracing.block_stack import WithBlock
 from turnspan.tracing.endpoint import UNFINISHED, Accumulator, ReplyFacts, write_usage

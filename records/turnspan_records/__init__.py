@@ -34,28 +34,28 @@ from turnspan_records.judging.queues import Progress, Queue, progress, queues, w
 from turnspan_records.judging.review import Review
 from turnspan_records.keeping.summaries import Sessions, SessionSummary, SessionTurn, summaries
 from turnspan_records.lookup import RecordRef, find
-from turnspan_records.loop.comparing import Answer, Comparison, compare
+from turnspan_records.loop.comparison import Answer, Comparison, compare
 from turnspan_records.loop.improvement import ExperimentRecord
 from turnspan_records.loop.lineages import AmbiguousError, experiment, experiments
 from turnspan_records.messages import exact_messages
-from turnspan_records.quality.checking import QualityReport, check_quality
-from turnspan_records.quality.reading import (
+from turnspan_records.quality.artifact_checks import (
     ArtifactCheck,
     Correction,
     artifact_checks,
     corrections,
 )
+from turnspan_records.quality.check_run import QualityReport, check_quality
 from turnspan_records.replay import replay
 from turnspan_records.sandbox import Limits, RefusedError, Sandbox
 from turnspan_records.screens.composition import Composition, PromptPart, composition
 from turnspan_records.screens.cost import CostParts, cost_parts
 from turnspan_records.screens.difference import diff
 from turnspan_records.screens.difference_types import Difference
-from turnspan_records.screens.finding import Hit, Search, find_text
 from turnspan_records.screens.outline import outline
 from turnspan_records.screens.outline_types import Outline
 from turnspan_records.screens.request import ExactRequest, exact_request
-from turnspan_records.screens.stopping import StopEvidence, stop_evidence
+from turnspan_records.screens.stop_evidence import StopEvidence, stop_evidence
+from turnspan_records.screens.text_search import Hit, Search, find_text
 from turnspan_records.sessions import sessions, turns
 from turnspan_records.training import (
     Exported,

@@ -64,7 +64,7 @@ def detail(store: Store, found: RecordRef) -> Detail:
         KeyError: it is gone since.
         StoreError: as ``Store.query``.
     """
-    from turnspan_records.consortium.showing import consortium_detail  # which makes details, too
+    from turnspan_records.consortium.detail import consortium_detail  # which makes details, too
     from turnspan_records.loop import detail as loop_detail  # as above
 
     load: dict[str, Callable[[Store, RecordRef], Detail]] = {

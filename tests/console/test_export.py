@@ -21,7 +21,7 @@ from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.commands import export
 from turnspan_console.panels import bars
-from turnspan_records.training.wanted import FORMATS, KINDS, PAIR_SOURCES, UNITS
+from turnspan_records.training.export_request import FORMATS, KINDS, PAIR_SOURCES, UNITS
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.keeping import Policy
 from turnspan_records.keeping.work import Work
-from turnspan_records.training.wanted import FORMATS
+from turnspan_records.training.export_request import FORMATS
 
 
 @pytest.fixture

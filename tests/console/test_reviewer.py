@@ -23,7 +23,7 @@ from turnspan_console.mcp_server.answers import Cursor
 from turnspan_console.mcp_server.judging import judged
 from turnspan_records.judging.queues import Queue
 from turnspan_records.judging.review import Review
-from turnspan_records.quality.checking import check_quality
+from turnspan_records.quality.check_run import check_quality
 from turnspan_records.quality.git import GitSource
 
 OTHER = "e5" * 8

@@ -30,7 +30,7 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_console.visible import cell, json_text, visible
+from turnspan_console.control_characters import cell, json_text, visible
 from turnspan_records.diagnostics import diagnostics
 
 CONTROL = [chr(c) for c in (*range(0x20), *range(0x7F, 0xA0)) if c not in (9, 10)]

@@ -19,8 +19,8 @@ from turnspan_records.importing.home_tables.conversation import (
     response_of,
     tool_results,
 )
-from turnspan_records.importing.home_tables.paging import WINDOW, TablePosition
 from turnspan_records.importing.home_tables.part import seconds_of
+from turnspan_records.importing.home_tables.table_chunks import WINDOW, TablePosition
 from turnspan_records.importing.home_tables.values import (
     decimal,
     integer,

@@ -20,7 +20,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_records.access import open_dsn
 from turnspan_records.training import TrainingSet, export
-from turnspan_records.training.wanted import KINDS
+from turnspan_records.training.export_request import KINDS
 
 FILES = trajectories("tau2__telecom-gpt-4o", "intercode__bash-gpt-4")
 STAMP = "training"

@@ -16,7 +16,7 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.cancellation import QUERY_WAS_CANCELLED, Cancellation
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.importing.running import import_log
+from turnspan_records.importing.import_run import import_log
 from turnspan_records.sandbox import PAGE, Sandbox
 
 ACCESS_DENIED, READONLY, WRONG_PASSWORD = 497, 164, 516

@@ -13,11 +13,10 @@ import pytest
 from land.spooling import spooled
 from support.landing import insert
 from support.rows import PROJECT, T0, call, message, said, tool, turn
-from turnspan_clickhouse.rows.belonging import BELONGING, key_of, key_sql
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.native_encoder import encode_block
 from turnspan_clickhouse.rows.native_rows import NativeBlock
-from turnspan_clickhouse.rows.sifting import Named, Tombstones, sift
+from turnspan_clickhouse.rows.owner_columns import BELONGING, key_of, key_sql
 from turnspan_clickhouse.rows.tables import (
     RECORDS,
     Annotation,
@@ -27,10 +26,11 @@ from turnspan_clickhouse.rows.tables import (
     SpanRow,
     columns,
 )
+from turnspan_clickhouse.rows.tombstone_filter import Named, Tombstones, sift
 from turnspan_clickhouse.ship import forgotten
 from turnspan_clickhouse.ship.forgotten import mark, read_tombstones, write_tombstones
 from turnspan_clickhouse.ship.shipper import ship
-from turnspan_clickhouse.ship.spool_sifting import sift_spool
+from turnspan_clickhouse.ship.spool_filter import sift_spool
 from turnspan_clickhouse.spool.insert_groups import Group
 from turnspan_clickhouse.spool.segments import reason_of
 from turnspan_clickhouse.spool.spool import Spool

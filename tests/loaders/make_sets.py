@@ -21,7 +21,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.training import Filters, TrainingSet, export, rule
-from turnspan_records.training.wanted import FORMATS, KINDS
+from turnspan_records.training.export_request import FORMATS, KINDS
 
 PNG = base64.b64encode(
     bytes.fromhex(

@@ -23,8 +23,8 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.keeping.forgetting import forget
-from turnspan_records.keeping.gathering import ForgetSubject
+from turnspan_records.keeping.erasure import forget
+from turnspan_records.keeping.subject_keys import ForgetSubject
 
 OFF, GONE = "0ff0000000000001", "90e0000000000001"
 ROWS = "table.list tbody tr"

@@ -26,7 +26,7 @@ from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import NO_HASH, Definition, LlmCall, MessageRow
 from turnspan_records.importing.transcripts.anthropic import ANTHROPIC
 from turnspan_records.importing.transcripts.openai import OPENAI
-from turnspan_records.importing.transcripts.reading import Transcripts
+from turnspan_records.importing.transcripts.transcript_lines import Transcripts
 
 COLUMNS = (
     *("operation", "request_model", "response_model", "response_id", "finish_reasons", "stream"),

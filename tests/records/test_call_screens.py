@@ -17,7 +17,7 @@ from turnspan_clickhouse.pricing.prices import price
 from turnspan_clickhouse.rows.tables import Definition, Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.screens.cost import cost_parts
-from turnspan_records.screens.stopping import stop_evidence
+from turnspan_records.screens.stop_evidence import stop_evidence
 from turnspan_records.screens.texts import LONGEST, definition_text, text_range, texts, tool_range
 
 COUNTS = {"input_tokens": 1_000, "cache_read_tokens": 600, "cache_write_tokens": 100,

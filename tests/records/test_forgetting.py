@@ -21,7 +21,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate, store_id
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records import copies_registry as registry
-from turnspan_records.keeping.forgetting import (
+from turnspan_records.keeping.erasure import (
     Erased,
     NothingRecordedError,
     forget,
@@ -29,8 +29,8 @@ from turnspan_records.keeping.forgetting import (
     plan,
     subjects,
 )
-from turnspan_records.keeping.freeing import old_parts
-from turnspan_records.keeping.gathering import ForgetSubject, SubjectKind
+from turnspan_records.keeping.freed_parts import old_parts
+from turnspan_records.keeping.subject_keys import ForgetSubject, SubjectKind
 
 ONE_KIND = pytest.mark.parametrize("store_kind", ["embedded"], indirect=True)
 """For what is the same on a server."""

@@ -37,7 +37,7 @@ from turnspan_clickhouse.store.opening import open_store
 from turnspan_records import copies_registry as registry
 from turnspan_records.access.whole_folders import hashed
 from turnspan_records.keeping import Archive, ForgetSubject, forget, plan, restore
-from turnspan_records.keeping.gathering import SubjectKind
+from turnspan_records.keeping.subject_keys import SubjectKind
 
 MOMENTS = int(os.environ.get("TURNSPAN_KILL_MOMENTS", "2"))
 """At how many moments a forgetting is killed; 50 take some minutes."""

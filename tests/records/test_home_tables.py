@@ -25,7 +25,7 @@ from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.importing.home_tables.address import parse_address
 from turnspan_records.importing.home_tables.log import Ephemera, HomeTable
 from turnspan_records.importing.home_tables.telemetry_log import AgentTelemetry
-from turnspan_records.importing.running import import_log
+from turnspan_records.importing.import_run import import_log
 from turnspan_records.importing.sources import ImportReport
 
 SEED = Path(__file__).parent.parent / "land/seed_queries.sql"

@@ -25,8 +25,8 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.importing import running
-from turnspan_records.importing.home_tables import paging
+from turnspan_records.importing import import_run
+from turnspan_records.importing.home_tables import table_chunks
 from turnspan_records.importing.home_tables.address import parse_address
 from turnspan_records.importing.home_tables.telemetry_log import AgentTelemetry
 
@@ -41,17 +41,17 @@ from pathlib import Path
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import parse
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.importing import running
-from turnspan_records.importing.home_tables import paging
+from turnspan_records.importing import import_run
+from turnspan_records.importing.home_tables import table_chunks
 from turnspan_records.importing.home_tables.address import parse_address
 from turnspan_records.importing.home_tables.telemetry_log import AgentTelemetry
 
 dsn, spool, source, table, project, chunk, together = sys.argv[1:]
-paging.CHUNK_ROWS, running._ROWS_TOGETHER = int(chunk), int(together)
-running._WRITES_TOGETHER = 2
+table_chunks.CHUNK_ROWS, import_run._ROWS_TOGETHER = int(chunk), int(together)
+import_run._WRITES_TOGETHER = 2
 print("ready", flush=True)
 with AgentTelemetry(parse_address(source, table)) as log:
-    running.import_log(
+    import_run.import_log(
         lambda: open_store(parse(dsn)), Spool(Path(spool)), log, project=project,
         progress=lambda done, total: print(done, flush=True),
     )
@@ -67,7 +67,7 @@ def store(clickhouse_server: ClickHouseServer) -> Iterator[Store]:
 
 def bring(database: RealDatabase, store: Store, spool: Path, project: str) -> None:
     with AgentTelemetry(parse_address(database.dsn(), TABLE)) as log:
-        running.import_log(lambda: nullcontext(store), Spool(spool), log, project=project)
+        import_run.import_log(lambda: nullcontext(store), Spool(spool), log, project=project)
 
 
 def tables(store: Store, project: str) -> dict[str, Any]:
@@ -131,8 +131,8 @@ def test_killed_at_any_moment_and_gone_on_with(
 ) -> None:
     """Killed, gone on with and compared with an import that nobody disturbed."""
     database: RealDatabase = request.getfixturevalue(f"real_{scheme}")
-    monkeypatch.setattr(paging, "CHUNK_ROWS", CHUNK)
-    monkeypatch.setattr(running, "_ROWS_TOGETHER", TOGETHER)
+    monkeypatch.setattr(table_chunks, "CHUNK_ROWS", CHUNK)
+    monkeypatch.setattr(import_run, "_ROWS_TOGETHER", TOGETHER)
     made.make_table(database, made.TELEMETRY, TABLE)
     rows = [row for number in range(TURNS) for row in made.made_turn(number, number)]
     made.insert_rows(database, TABLE, rows)
@@ -145,7 +145,7 @@ def test_killed_at_any_moment_and_gone_on_with(
     for project in projects:
         killed(database, store, tmp_path / project, project, moments.randrange(len(rows)))
         identity = parse_address(database.dsn(), TABLE).identity
-        known = running.position_of(store, "agent-telemetry", identity, project)
+        known = import_run.position_of(store, "agent-telemetry", identity, project)
         resumed += known is not None
         bring(database, store, tmp_path / project, project)
     whole = tables_of(database, store, tmp_path, f"{scheme} whole")

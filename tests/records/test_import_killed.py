@@ -24,9 +24,9 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.importing.files.file_log import FileLog
-from turnspan_records.importing.running import import_log
+from turnspan_records.importing.import_run import import_log
 from turnspan_records.importing.transcripts.openai import OPENAI
-from turnspan_records.importing.transcripts.reading import Transcripts
+from turnspan_records.importing.transcripts.transcript_lines import Transcripts
 
 KILLS = int(os.environ.get("TURNSPAN_KILLS", "1"))
 PROGRAM = """
@@ -36,17 +36,17 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.importing import running
+from turnspan_records.importing import import_run
 from turnspan_records.importing.files.file_log import FileLog
 from turnspan_records.importing.transcripts.openai import OPENAI
-from turnspan_records.importing.transcripts.reading import Transcripts
+from turnspan_records.importing.transcripts.transcript_lines import Transcripts
 
 store, file = sys.argv[1:]
 dsn = Dsn(scheme="chdb", path=Path(store))
-running._ROWS_TOGETHER, running._WRITES_TOGETHER = 200, 2  # so that there are many moments
+import_run._ROWS_TOGETHER, import_run._WRITES_TOGETHER = 200, 2  # so that there are many moments
 log = FileLog(Transcripts(OPENAI), [Path(file)])
 print("ready", flush=True)
-running.import_log(lambda: open_store(dsn), Spool(dsn.spool), log)
+import_run.import_log(lambda: open_store(dsn), Spool(dsn.spool), log)
 print("done", flush=True)
 """
 _OTHER: dict[str, str] = dict.fromkeys(("message", "definition"), "first_seen, written_at")

@@ -17,7 +17,7 @@ import pytest
 from support.llm_logs import Call, LlmLog
 from support.llm_samples import import_llm, rows_of, sample
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.importing.running import position_of
+from turnspan_records.importing.import_run import position_of
 
 pytestmark = pytest.mark.parametrize("store_kind", ["embedded"])
 GENERATIONS = pytest.mark.parametrize("generation", ["tools", "turns"])
@@ -191,9 +191,9 @@ from turnspan_clickhouse.spool import spool
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.importing import running
+from turnspan_records.importing import import_run
 
-running._ROWS_TOGETHER, running._WRITES_TOGETHER = 60, 2
+import_run._ROWS_TOGETHER, import_run._WRITES_TOGETHER = 60, 2
 left = int(sys.argv[3])
 def count(frame, event, argument):
     global left

@@ -29,7 +29,7 @@ from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.importing.exports.otlp import Otlp
 from turnspan_records.importing.files.file_log import FileLog
-from turnspan_records.importing.running import import_log
+from turnspan_records.importing.import_run import import_log
 
 STORY = (
     Made("GET /ask", "", 0, 20),

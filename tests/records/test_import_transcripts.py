@@ -16,7 +16,7 @@ from support.shared import trajectories
 from turnspan_records.importing.sources import SourceLogError
 from turnspan_records.importing.transcripts.anthropic import ANTHROPIC
 from turnspan_records.importing.transcripts.openai import OPENAI
-from turnspan_records.importing.transcripts.reading import Transcripts
+from turnspan_records.importing.transcripts.transcript_lines import Transcripts
 
 CREATED = 1_400_000_000
 """In 2014: further back than a receiver takes."""

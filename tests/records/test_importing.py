@@ -11,7 +11,7 @@ import pytest
 from support.old_log import Made
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.importing.running import import_log, position_of
+from turnspan_records.importing.import_run import import_log, position_of
 from turnspan_records.importing.sources import Part, Problem, SourceLogError
 
 PROJECT = "old logs"

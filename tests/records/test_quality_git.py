@@ -21,15 +21,15 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.quality.checking import QualityReport, check_quality
-from turnspan_records.quality.git import GitSource
-from turnspan_records.quality.git_command import Repository
-from turnspan_records.quality.reading import (
+from turnspan_records.quality.artifact_checks import (
     ArtifactCheck,
     ArtifactFilter,
     artifact_checks,
     corrections,
 )
+from turnspan_records.quality.check_run import QualityReport, check_quality
+from turnspan_records.quality.git import GitSource
+from turnspan_records.quality.git_command import Repository
 from turnspan_records.quality.sources import ArtifactVerdict, SourceError, WrittenArtifact
 
 HOUR, DAY = 3_600, 86_400

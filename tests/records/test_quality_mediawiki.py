@@ -20,9 +20,9 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.diagnostics import find as diagnostic
+from turnspan_records.quality.artifact_checks import ArtifactFilter, corrections
 from turnspan_records.quality.mediawiki import MediaWikiSource
 from turnspan_records.quality.mediawiki_client import MediaWiki
-from turnspan_records.quality.reading import ArtifactFilter, corrections
 from turnspan_records.quality.sources import WrittenArtifact
 
 

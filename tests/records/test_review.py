@@ -16,6 +16,7 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.judging.annotating import annotate
+from turnspan_records.judging.comparisons import withdraw
 from turnspan_records.judging.queues import (
     BUILT_IN,
     Progress,
@@ -26,7 +27,6 @@ from turnspan_records.judging.queues import (
     waiting,
 )
 from turnspan_records.judging.review import Review, ReviewItem
-from turnspan_records.judging.writing import withdraw
 from turnspan_records.lookup import RecordRef
 
 

@@ -20,12 +20,12 @@ from turnspan_records import TrainingSet, export
 from turnspan_records.judging.history import judgments
 from turnspan_records.lookup import RecordRef
 from turnspan_records.loop.lineages import AmbiguousError
-from turnspan_records.screens.comparing import (
+from turnspan_records.screens.comparison import (
     order,
     side_by_side,
     take_back,
 )
-from turnspan_records.screens.reviewing import StoredJudgment, judge
+from turnspan_records.screens.review import StoredJudgment, judge
 
 RANKING = "ranking-1234"
 IDS = ("answer-one", "answer-two", "answer-three", "answer-four")

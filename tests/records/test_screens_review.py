@@ -15,13 +15,13 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.judging.annotating import annotate
+from turnspan_records.judging.comparisons import withdraw
 from turnspan_records.judging.history import judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, summary, waiting
 from turnspan_records.judging.unlanded import unlanded
-from turnspan_records.judging.writing import withdraw
 from turnspan_records.lookup import RecordRef
-from turnspan_records.screens.reviewing import judge, last_said, left, reviewed, undo
-from turnspan_records.screens.telling import Utterance
+from turnspan_records.screens.reading_view import Utterance
+from turnspan_records.screens.review import judge, last_said, left, reviewed, undo
 
 
 def made(store: Store, count: int = 4) -> Spool:

@@ -15,8 +15,8 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import experiment
 from turnspan_records.lookup import RecordRef
+from turnspan_records.loop.directives import LONGEST, Word, lines_of, steer
 from turnspan_records.loop.improvement import LineageRecord
-from turnspan_records.loop.steering import LONGEST, Word, lines_of, steer
 
 SECRET = "sk-ant-api03-" + "a1B2" * 23 + "-abcdefAA"
 

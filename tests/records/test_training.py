@@ -13,7 +13,7 @@ from support.rows import message, said
 from support.training import SYSTEM, TOOLS, Recorded, contents, everything, lines
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.training import ExportError, TrainingSet, export
-from turnspan_records.training.wanted import Format, Kind
+from turnspan_records.training.export_request import Format, Kind
 
 EVERYTHING = {"train": 1.0}
 

@@ -16,7 +16,7 @@ from support.training import everything, lines
 from turnspan_clickhouse.rows.tables import LlmCall, SpanRow, Withdrawal
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.training import Filters, TrainingSet, export, rule
-from turnspan_records.training.wanted import KINDS, UNITS, Kind
+from turnspan_records.training.export_request import KINDS, UNITS, Kind
 
 GOOD = (rule("outcome=used"), rule("correction"))
 SIDES = ("completion", "chosen", "rejected")

@@ -15,7 +15,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.training import Filters, TrainingSet, export, rule
-from turnspan_records.training.wanted import KINDS, Kind
+from turnspan_records.training.export_request import KINDS, Kind
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.rows.tables import Definition, LlmCall, MessageRow
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.training import TrainingSet, export, rule
-from turnspan_records.training.wanted import Format
+from turnspan_records.training.export_request import Format
 
 ONE = {"train": 1.0}
 ANY = (rule("any"),)

@@ -24,7 +24,15 @@ from turnspan_clickhouse.rows.tables import LlmCall, TurnSummary
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.window import window
 from turnspan_records.training import ExportError, Filters, TrainingSet, export, rule, tokens
-from turnspan_records.training.wanted import FORMATS, KINDS, UNITS, Format, Kind, Together, Unit
+from turnspan_records.training.export_request import (
+    FORMATS,
+    KINDS,
+    UNITS,
+    Format,
+    Kind,
+    Together,
+    Unit,
+)
 
 ANY = (rule("any"),)
 

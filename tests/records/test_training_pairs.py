@@ -13,7 +13,7 @@ from support.landing import insert
 from support.training import Recorded, everything, lines, random_records
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.training import TrainingSet, export
-from turnspan_records.training.wanted import KINDS, UNITS, PairSource
+from turnspan_records.training.export_request import KINDS, UNITS, PairSource
 
 ONE = {"train": 1.0}
 

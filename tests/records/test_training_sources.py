@@ -14,7 +14,7 @@ from support.training import lines
 from turnspan_clickhouse.rows.tables import Withdrawal
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.training import Exported, Filters, TrainingSet, export, rule
-from turnspan_records.training.wanted import Kind
+from turnspan_records.training.export_request import Kind
 
 ONE = {"train": 1.0}
 

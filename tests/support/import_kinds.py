@@ -14,7 +14,7 @@ from turnspan_records.importing.exports.phoenix import Phoenix
 from turnspan_records.importing.files.file_log import Format
 from turnspan_records.importing.transcripts.anthropic import ANTHROPIC
 from turnspan_records.importing.transcripts.openai import OPENAI
-from turnspan_records.importing.transcripts.reading import Transcripts
+from turnspan_records.importing.transcripts.transcript_lines import Transcripts
 
 FORMATS: dict[str, Callable[[], Format]] = {
     "openai-jsonl": lambda: Transcripts(OPENAI, ""),

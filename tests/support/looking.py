@@ -9,7 +9,7 @@ from datetime import timedelta
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import parse
 from turnspan_records.access import open_dsn
-from turnspan_records.quality.checking import check_quality
+from turnspan_records.quality.check_run import check_quality
 from turnspan_records.quality.mediawiki import MediaWikiSource
 from turnspan_records.quality.mediawiki_client import MediaWiki
 

@@ -14,10 +14,10 @@ from support.landing import insert
 from support.mediawiki import RealWiki
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.quality.checking import QualityReport, check_quality
+from turnspan_records.quality.artifact_checks import ArtifactCheck, artifact_checks
+from turnspan_records.quality.check_run import QualityReport, check_quality
 from turnspan_records.quality.mediawiki import MediaWikiSource
 from turnspan_records.quality.mediawiki_client import MediaWiki
-from turnspan_records.quality.reading import ArtifactCheck, artifact_checks
 
 DAY = 86_400 * 10**9
 WINDOW = timedelta(days=14)

@@ -108,7 +108,7 @@ def command(
 def _many(judging: Judging, text: str, by: Mapping[str, Any]) -> None:
     """Write the judgments of all rows that say one; a line for each of the others."""
     from turnspan_console.output import Output, note
-    from turnspan_records.judging.writing import write_judgments
+    from turnspan_records.judging.comparisons import write_judgments
 
     by_project: dict[str, list[Judgment]] = {}
     number = refused = 0
@@ -140,7 +140,7 @@ def _judged(
     """What a row is of, and what it says. Raises ``Failure`` or ``ValueError``."""
     from turnspan.annotations import judgments_of
     from turnspan.content.model import as_dict
-    from turnspan_records.judging.writing import said
+    from turnspan_records.judging.comparisons import said
 
     loaded: dict[Any, Any] | None = as_dict(json.loads(given) if isinstance(given, str) else given)
     if loaded is None:

@@ -20,7 +20,7 @@ def command(ids: tuple[str, ...], format_: str) -> None:
     """
     from turnspan_console.ids import one
     from turnspan_console.output import Output
-    from turnspan_records.loop.comparing import COMPARABLE, compare
+    from turnspan_records.loop.comparison import COMPARABLE, compare
 
     output = Output()
     with open_chosen() as store:

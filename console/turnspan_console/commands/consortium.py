@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from turnspan_console import consortium
-from turnspan_console.commands._nothing import explain, print_found
+from turnspan_console.commands._empty_results import explain, print_found
 from turnspan_console.failures import FINDING, Failure
 from turnspan_console.lazy import Lazy
 from turnspan_console.options import (

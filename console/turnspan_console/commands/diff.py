@@ -32,7 +32,7 @@ def command(before: str, after: str, html: str, format_: str) -> None:
         except KeyError as error:
             raise Failure(f"The call {error.args[0]} has just been removed.", FINDING) from None
     if html:
-        from turnspan_console.panels.saving import save
+        from turnspan_console.panels.html_file import save
         from turnspan_records.screens.saved import difference_html
 
         save(html, f"{found[0].id} to {found[1].id}", difference_html(shown))

@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from turnspan_console.commands._nothing import explain
+from turnspan_console.commands._empty_results import explain
 from turnspan_console.failures import FINDING
 from turnspan_console.options import (
     format_option,
@@ -40,7 +40,7 @@ def command(
     and what the model did after a failure. Exit code 1 where nothing failed.
     """
     from turnspan_console.output import Output
-    from turnspan_console.panels.failing import print_shapes, print_tool
+    from turnspan_console.panels.failures import print_shapes, print_tool
     from turnspan_records.screens.errors import error_shapes, tool_failures
 
     window = read_window(since, until)

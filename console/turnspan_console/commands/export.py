@@ -133,8 +133,8 @@ def command(**given: Any) -> None:
 
 def _wanted(given: dict[str, Any]) -> TrainingSet:
     from turnspan_records.training import Filters, TrainingSet, rule
-    from turnspan_records.training.wanted import BAD, GOOD, SPLITS
-    from turnspan_records.training.wanted import PAIRS as PAIR_SOURCES
+    from turnspan_records.training.export_request import BAD, GOOD, SPLITS
+    from turnspan_records.training.export_request import PAIRS as PAIR_SOURCES
 
     def rules(name: str) -> tuple[Any, ...]:
         return tuple(rule(one) for one in given[name])

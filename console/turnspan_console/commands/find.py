@@ -17,7 +17,7 @@ from turnspan_console.options import (
 
 if TYPE_CHECKING:
     from turnspan_console.output import Output
-    from turnspan_records.screens.finding import Hit, Search
+    from turnspan_records.screens.text_search import Hit, Search
 
 
 @click.command("find", short_help="Find a text in turns, tools and messages, newest first.")
@@ -35,7 +35,7 @@ def command(
     """
     from turnspan_console.output import Output, note
     from turnspan_console.values import moment
-    from turnspan_records.screens.finding import find_text
+    from turnspan_records.screens.text_search import find_text
 
     window = read_window(since, until)
     with open_chosen() as store, failing(ValueError, code=USAGE):

@@ -49,7 +49,7 @@ def command(judgments: bool, author: str, page: str) -> None:
     if not page.startswith(("http://", "https://")):
         raise Failure(f"--page {page!r} is no address: write http://127.0.0.1:4319.", USAGE)
     dsn = chosen_dsn()
-    from turnspan_console.mcp_server.asking import StoreQuestions
+    from turnspan_console.mcp_server.store_questions import StoreQuestions
 
     try:
         from turnspan_console.mcp_server.tools import server_of

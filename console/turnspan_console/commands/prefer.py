@@ -25,7 +25,7 @@ def command(
     Each pair is a judgment of its own. Of a pair the newest word holds, whichever it chose.
     """
     from turnspan_console.output import Output
-    from turnspan_records.judging.writing import prefer
+    from turnspan_records.judging.comparisons import prefer
 
     with Judging(kind, project) as judging:
         better, *others = judging.all((chosen, *rejected))

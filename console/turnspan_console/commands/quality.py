@@ -22,7 +22,7 @@ from turnspan_console.options import (
 
 if TYPE_CHECKING:
     from turnspan_console.output import Output
-    from turnspan_records.quality.checking import QualityReport
+    from turnspan_records.quality.check_run import QualityReport
     from turnspan_records.quality.sources import RevisionSource
 
 _SHOWN = ("decision", "target", "reason", "found_by", "later_revision", "similarity", "artifact_id")
@@ -79,8 +79,8 @@ def command(api: str | None, repository: Path | None, format_: str, **given: Any
     from turnspan_console.output import Output, note
     from turnspan_console.panels.bars import Bars
     from turnspan_records.access.window import duration
-    from turnspan_records.quality.checking import check_quality
-    from turnspan_records.quality.reading import ArtifactFilter
+    from turnspan_records.quality.artifact_checks import ArtifactFilter
+    from turnspan_records.quality.check_run import check_quality
     from turnspan_records.quality.sources import SourceError
 
     if (api is None) == (repository is None):

@@ -33,7 +33,7 @@ def command(
     them have the same ranking_id.
     """
     from turnspan_console.output import Output
-    from turnspan_records.judging.writing import rank
+    from turnspan_records.judging.comparisons import rank
 
     with Judging(kind, project) as judging:
         found = judging.all(ids)

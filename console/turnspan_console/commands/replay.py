@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnspan_console.commands._nothing import explain, print_found
+from turnspan_console.commands._empty_results import explain, print_found
 from turnspan_console.failures import FINDING, Failure
 from turnspan_console.options import format_option, html_option, open_chosen, store_option
 
@@ -39,7 +39,7 @@ def command(id_: str | None, full: bool, html: str, color: bool | None, format_:
             return
         conversation = _conversation(store, id_)
     if html:
-        from turnspan_console.panels.saving import save
+        from turnspan_console.panels.html_file import save
         from turnspan_records.conversation.html import conversation_html
 
         name = conversation.session_id or conversation.trace_id

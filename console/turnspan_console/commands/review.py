@@ -75,7 +75,7 @@ def command(
     from turnspan_clickhouse.rows.tables import ReviewQueue
     from turnspan_clickhouse.spool.spool import Spool
     from turnspan_console.output import Output
-    from turnspan_records.access.row_writing import judging_spool
+    from turnspan_records.access.row_writer import judging_spool
 
     who = author_of(author)
     if list_:
@@ -97,7 +97,7 @@ def command(
         )
     from turnspan_clickhouse.store.shared import SharedStore
     from turnspan_console.panels.keys import KeyReader
-    from turnspan_console.panels.reviewing import Screen
+    from turnspan_console.panels.review import Screen
     from turnspan_records.judging.review import Review
 
     # One store for all steps: to open it takes longer than a step.

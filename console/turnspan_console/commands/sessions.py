@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from turnspan_console.commands._nothing import explain, print_found
+from turnspan_console.commands._empty_results import explain, print_found
 from turnspan_console.options import listing_options, open_chosen, read_window
 
 

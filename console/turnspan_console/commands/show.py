@@ -74,7 +74,7 @@ def _forms(request: bool, curl: bool, python: bool, html: str) -> tuple[tuple[st
 
 
 def _save(store: Store, found: RecordRef, file: str) -> None:
-    from turnspan_console.panels.saving import save
+    from turnspan_console.panels.html_file import save
     from turnspan_records.screens.saved import call_html
 
     try:

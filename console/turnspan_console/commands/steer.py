@@ -14,7 +14,7 @@ from turnspan_console.options import store_option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from turnspan_records.loop.steering import Word
+    from turnspan_records.loop.directives import Word
 
 _ANSWERS = ("lineage", "attempt", "rollout", "artifact", "turn", "call")
 
@@ -57,7 +57,7 @@ def command(
     """
     from turnspan_clickhouse.rows.loop_tables import LineageEventRow
     from turnspan_console.output import Output
-    from turnspan_records.loop.steering import lines_of, steer
+    from turnspan_records.loop.directives import lines_of, steer
 
     if lock and unlock:
         raise Failure("Say either --lock or --unlock.", USAGE)

@@ -46,8 +46,8 @@ def command(
     name; it may be left out with --id. Nothing is deleted: the withdrawal is a record, too.
     """
     from turnspan_console.output import Output
+    from turnspan_records.judging.comparisons import withdraw
     from turnspan_records.judging.history import judgments
-    from turnspan_records.judging.writing import withdraw
 
     who = author_of(author)
     if ranking is not None and kind is None:
@@ -77,7 +77,7 @@ def command(
 
 
 def _ranking(id_: str, ranking: str, reason: str, who: str) -> int:
-    from turnspan_records.judging.writing import withdraw_ranking
+    from turnspan_records.judging.comparisons import withdraw_ranking
 
     with Judging(None, "") as judging:
         subject = judging.one(id_)

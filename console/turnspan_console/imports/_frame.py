@@ -46,7 +46,7 @@ def run(
     from turnspan_clickhouse.errors import SpoolError
     from turnspan_clickhouse.spool.spool import Spool
     from turnspan_console.panels.bars import Bars
-    from turnspan_records.importing.running import import_log
+    from turnspan_records.importing.import_run import import_log
     from turnspan_records.importing.sources import SourceLogError
 
     with Bars() as bars, failing(SourceLogError, SpoolError, code=UNAVAILABLE):

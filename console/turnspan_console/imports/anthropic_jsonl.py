@@ -21,6 +21,6 @@ def command(files: tuple[Path, ...], provider: str, **options: Any) -> None:
     are unpacked.
     """
     from turnspan_records.importing.transcripts.anthropic import ANTHROPIC
-    from turnspan_records.importing.transcripts.reading import Transcripts
+    from turnspan_records.importing.transcripts.transcript_lines import Transcripts
 
     import_files(Transcripts(ANTHROPIC, provider), files, **options)

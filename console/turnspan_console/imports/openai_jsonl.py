@@ -21,6 +21,6 @@ def command(files: tuple[Path, ...], provider: str, **options: Any) -> None:
     Completions, Responses, Completions and Embeddings APIs. gzip and zstd are unpacked.
     """
     from turnspan_records.importing.transcripts.openai import OPENAI
-    from turnspan_records.importing.transcripts.reading import Transcripts
+    from turnspan_records.importing.transcripts.transcript_lines import Transcripts
 
     import_files(Transcripts(OPENAI, provider), files, **options)

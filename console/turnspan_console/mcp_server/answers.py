@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Final
 
-from turnspan_console.visible import visible
+from turnspan_console.control_characters import visible
 
 MOST: Final = 20_000
 """Characters of records in an answer."""

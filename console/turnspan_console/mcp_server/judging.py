@@ -10,7 +10,7 @@ from turnspan_console.judging import JUDGED
 from turnspan_console.mcp_server.answers import Cursor, ToolAnswer
 from turnspan_console.mcp_server.transcripts import record
 from turnspan_records.access import land_what_waits
-from turnspan_records.access.row_writing import judging_spool
+from turnspan_records.access.row_writer import judging_spool
 from turnspan_records.judging.annotating import annotate
 
 SOURCE = "machine:mcp"

@@ -25,7 +25,7 @@ from turnspan_records.lookup import find
 from turnspan_records.replay import replay
 from turnspan_records.sandbox import Limits, RefusedError, Sandbox
 from turnspan_records.screens.difference import diff
-from turnspan_records.screens.finding import find_text
+from turnspan_records.screens.text_search import find_text
 from turnspan_records.screens.turn_end import turn_end
 from turnspan_records.sessions import session_of_trace, sessions, turns
 

@@ -19,8 +19,8 @@ from pydantic import Field
 from turnspan import __version__
 from turnspan_console.mcp_server import judging, questions
 from turnspan_console.mcp_server.answers import ToolAnswer
-from turnspan_console.mcp_server.asking import RefusedQuestion, StoreQuestions
 from turnspan_console.mcp_server.lines import LineServer
+from turnspan_console.mcp_server.store_questions import RefusedQuestion, StoreQuestions
 from turnspan_console.mcp_server.transcripts import Level
 
 _INSTRUCTIONS: Final = """\

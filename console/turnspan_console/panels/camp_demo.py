@@ -48,7 +48,7 @@ def show(store: Store, dsn: Dsn, played: Sequence[str], begun: datetime, output:
     from turnspan_console.panels.lineages import print_experiment
     from turnspan_records.diagnostics import diagnostics
     from turnspan_records.lookup import RecordRef
-    from turnspan_records.loop.comparing import compare
+    from turnspan_records.loop.comparison import compare
     from turnspan_records.loop.lineages import experiment
 
     session = played[0]

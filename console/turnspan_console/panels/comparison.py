@@ -10,9 +10,9 @@ from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
 from turnspan_console import styles, values
+from turnspan_console.control_characters import visible
 from turnspan_console.output import Output
-from turnspan_console.visible import visible
-from turnspan_records.loop.comparing import Answer, Comparison
+from turnspan_records.loop.comparison import Answer, Comparison
 
 _GAP = "  "
 _NARROWEST = 24

@@ -87,8 +87,8 @@ def _import(store: Store, log: Path, output: Output) -> None:
     from turnspan_demo.consortium import QUESTIONS
     from turnspan_records.consortium.grouping import beside
     from turnspan_records.consortium.runs import consortium_runs
+    from turnspan_records.importing.import_run import import_log
     from turnspan_records.importing.llm.log import LlmLog
-    from turnspan_records.importing.running import import_log
 
     output.line()
     output.title(f"The same out of llm's own log, {log}")

@@ -10,10 +10,10 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from turnspan_console import styles, values
+from turnspan_console.control_characters import visible
 from turnspan_console.output import Output
 from turnspan_console.page import Page, wrap
 from turnspan_console.panels.details import print_judgments
-from turnspan_console.visible import visible
 from turnspan_records.consortium.run_detail import (
     ConsortiumRun,
     Decision,

@@ -18,8 +18,8 @@ from hashlib import blake2b
 from typing import Final
 
 from turnspan_console import values
+from turnspan_console.control_characters import json_text, visible
 from turnspan_console.values import UNKNOWN, counted
-from turnspan_console.visible import json_text, visible
 from turnspan_records.keeping.summaries import JudgmentSummary, SessionSummary, SessionTurn
 
 ASKED: Final = 240

@@ -31,7 +31,7 @@ from turnspan_clickhouse.foreign_dialects.base import (
     ForeignSpan,
     raised,
 )
-from turnspan_clickhouse.foreign_dialects.settling import settle
+from turnspan_clickhouse.foreign_dialects.common_form import settle
 
 __all__ = [
     "AGENT",

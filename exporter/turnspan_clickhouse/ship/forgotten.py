@@ -17,11 +17,11 @@ from typing import Final
 
 from turnspan_clickhouse.errors import MAY_NOT, QueryError
 from turnspan_clickhouse.files.atomic_files import private_folder
-from turnspan_clickhouse.rows.belonging import USER, key_of
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.native_encoder import encode_rows
-from turnspan_clickhouse.rows.sifting import Named, Sifted, Tombstones, sift
+from turnspan_clickhouse.rows.owner_columns import USER, key_of
 from turnspan_clickhouse.rows.tables import MessageRow
+from turnspan_clickhouse.rows.tombstone_filter import Named, Sifted, Tombstones, sift
 from turnspan_clickhouse.ship.retry_policy import MISSING_SCHEMA
 from turnspan_clickhouse.spool.insert_groups import Group
 from turnspan_clickhouse.store.client import Store

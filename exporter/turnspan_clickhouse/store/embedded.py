@@ -32,8 +32,8 @@ from turnspan_clickhouse.files.lock_queue import LockQueue
 from turnspan_clickhouse.store.client import Store, make_client, quoted
 from turnspan_clickhouse.store.definitions import recover, require_room, require_whole
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.lending import Lending, step_aside
 from turnspan_clickhouse.store.server_answers import translated_errors
+from turnspan_clickhouse.store.shared_engine import Lending, step_aside
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.engine_process import EngineProcess

@@ -18,7 +18,7 @@ from turnspan.annotations.judgments import (
 from turnspan.content.given_values import refused, text_of
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard, warn_once
-from turnspan.runtime.looking import looking
+from turnspan.runtime.inspection import looking
 from turnspan.tracing.content_store import Judgment, Ranking
 from turnspan.tracing.state import current, taking_facts
 

@@ -12,7 +12,7 @@ from opentelemetry import trace
 from turnspan.content.snapshot import freeze
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard, warn_once
-from turnspan.runtime.looking import looking
+from turnspan.runtime.inspection import looking
 
 Words = tuple[str, ...] | frozenset[str]
 _PLAIN = (str, int, float, bool, type(None))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from turnspan.content.text_message import lean
-from turnspan.runtime.looking import looking
+from turnspan.runtime.inspection import looking
 from turnspan.runtime.type_guards import is_dict, kind_of
 
 _SHARED = frozenset({str, int, float, bool, type(None), bytes})

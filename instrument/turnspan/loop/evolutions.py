@@ -12,7 +12,7 @@ from turnspan.loop.attempts import Inside
 from turnspan.loop.lineages import Experiment, Lineage
 from turnspan.loop.versions import Version
 from turnspan.runtime.guard import guard
-from turnspan.runtime.looking import looking
+from turnspan.runtime.inspection import looking
 from turnspan.tracing.loop_facts import Evolved, InsightHad
 
 

@@ -15,13 +15,13 @@ from turnspan.config import Settings
 from turnspan.content.json_codec import WRITING, WRITTEN
 from turnspan.content.media import decoded_base64
 from turnspan.content.model import BLOB, TEXT, Message, Part, as_dict, as_list, dumps_text
-from turnspan.redaction.cutting import beginning, ending
 from turnspan.redaction.exempt_words import KEYS, WORDS
 from turnspan.redaction.opaque import is_models, with_opaque
 from turnspan.redaction.secret_names import may_hold_secret, names_secret, secret_under
 from turnspan.redaction.secrets import find_secrets, mask_secrets
+from turnspan.redaction.text_cuts import beginning, ending
 from turnspan.runtime.guard import errors
-from turnspan.runtime.looking import looking
+from turnspan.runtime.inspection import looking
 from turnspan.runtime.type_guards import is_list, kind_of
 from turnspan.runtime.value_exceptions import delivered
 

@@ -12,7 +12,7 @@ from opentelemetry.trace import Span
 from turnspan import semconv
 from turnspan.metrics.measurements import AgentEnded
 from turnspan.runtime.guard import errors, guard
-from turnspan.runtime.looking import looking
+from turnspan.runtime.inspection import looking
 from turnspan.runtime.value_exceptions import delivered
 from turnspan.tracing import handed, otel_fast
 from turnspan.tracing.content_store import StartedTurn, TurnContent

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from turnspan.content.given_values import text_of
-from turnspan.runtime.looking import looking
+from turnspan.runtime.inspection import looking
 
 MAX_NOTES: Final = 50_000
 """Of one assembly; further ones are counted as ``context_items_full``."""

@@ -11,7 +11,7 @@ from opentelemetry.trace import SpanKind, Tracer
 
 from turnspan import semconv
 from turnspan.runtime.guard import errors
-from turnspan.runtime.looking import on
+from turnspan.runtime.inspection import on
 from turnspan.runtime.otel_private import SUPPRESSION_KEY
 from turnspan.tracing import otel_fast
 from turnspan.tracing.call_around import AROUND_KEY, CallAround

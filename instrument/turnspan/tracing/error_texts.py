@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from turnspan.runtime.guard import guard
-from turnspan.runtime.looking import looking
+from turnspan.runtime.inspection import looking
 from turnspan.tracing.provider_errors import code_of, problem_of, with_body
 
 _MESSAGE = guard("call.error_message")

@@ -23,7 +23,7 @@ from opentelemetry.context import Context
 
 from turnspan import semconv
 from turnspan.runtime.guard import guard, warn_once
-from turnspan.runtime.looking import looking
+from turnspan.runtime.inspection import looking
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY, active_turn, session_around
 from turnspan.tracing.recording import detach

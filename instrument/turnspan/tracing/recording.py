@@ -22,7 +22,7 @@ from turnspan.runtime import otel_private
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import errors, guard
-from turnspan.runtime.looking import looking
+from turnspan.runtime.inspection import looking
 from turnspan.runtime.type_guards import is_dict, kind_of
 from turnspan.tracing import otel_fast
 from turnspan.tracing.content_store import Content

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from turnspan import config
 from turnspan.runtime.guard import errors
-from turnspan.runtime.looking import looking
+from turnspan.runtime.inspection import looking
 
 _MAX_PARSED = 1_000_000
 _HINTS = (

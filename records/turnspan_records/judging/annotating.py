@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from turnspan.annotations import judgments_of
 from turnspan_clickhouse.spool.spool import Spool
-from turnspan_records.judging.writing import SOURCE, said, write_judgments
+from turnspan_records.judging.comparisons import SOURCE, said, write_judgments
 from turnspan_records.lookup import RecordRef
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from turnspan_clickhouse.rows.tables import ReviewQueue
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.row_writing import write_rows
+from turnspan_records.access.row_writer import write_rows
 from turnspan_records.access.window import window
 from turnspan_records.judging.history import NOT_WITHDRAWN, judgments, settles
 from turnspan_records.judging.unlanded import NOTHING, Unlanded

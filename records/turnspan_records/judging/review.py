@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.row_writing import judging_spool
+from turnspan_records.access.row_writer import judging_spool
 from turnspan_records.conversation import Conversation, TurnRecord
 from turnspan_records.judging.annotating import annotate
+from turnspan_records.judging.comparisons import withdraw
 from turnspan_records.judging.history import ASSESSING, RecordedJudgment, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
 from turnspan_records.judging.signal import Signal, signal
-from turnspan_records.judging.writing import withdraw
 from turnspan_records.lookup import RecordRef
 from turnspan_records.replay import replay
 

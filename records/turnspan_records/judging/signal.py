@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.judging.history import RecordedJudgment
-from turnspan_records.quality.reading import (
+from turnspan_records.quality.artifact_checks import (
     ArtifactCheck,
     Correction,
     checks_of_turn,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from turnspan_records.keeping.archives import Archive, Manifest
 from turnspan_records.keeping.contents import ZeroCheck
-from turnspan_records.keeping.errors import ArchiveError, KeepingError, PolicyError
-from turnspan_records.keeping.forgetting import (
+from turnspan_records.keeping.erasure import (
     Erased,
     ErasurePlan,
     NothingRecordedError,
@@ -14,11 +13,12 @@ from turnspan_records.keeping.forgetting import (
     plan,
     subjects,
 )
-from turnspan_records.keeping.gathering import ForgetSubject
+from turnspan_records.keeping.errors import ArchiveError, KeepingError, PolicyError
 from turnspan_records.keeping.policy import Policy, read_policy
 from turnspan_records.keeping.proof import Leftover, Proof
-from turnspan_records.keeping.restoring import Forgotten, Restored, restore
-from turnspan_records.keeping.retaining import Going, Retained, retain
+from turnspan_records.keeping.restoration import Forgotten, Restored, restore
+from turnspan_records.keeping.retention import Going, Retained, retain
+from turnspan_records.keeping.subject_keys import ForgetSubject
 
 __all__ = [
     "Archive",

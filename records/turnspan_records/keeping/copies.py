@@ -14,7 +14,7 @@ import orjson
 
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan_clickhouse.files.atomic_files import write_whole
-from turnspan_clickhouse.rows.belonging import (
+from turnspan_clickhouse.rows.owner_columns import (
     BELONGING,
     DEFINITION,
     MESSAGE,
@@ -24,7 +24,7 @@ from turnspan_clickhouse.rows.belonging import (
     TRACE,
     TURN,
 )
-from turnspan_clickhouse.rows.sifting import Tombstones
+from turnspan_clickhouse.rows.tombstone_filter import Tombstones
 from turnspan_clickhouse.ship.forgotten import read_tombstones
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import copies_registry as registry

@@ -29,7 +29,7 @@ from turnspan_records.keeping.archives import Archive
 from turnspan_records.keeping.copies import texts_of
 from turnspan_records.keeping.errors import KeepingError
 from turnspan_records.keeping.keys import Tables
-from turnspan_records.keeping.whose import OwnerKeys, belongs, early
+from turnspan_records.keeping.owner_conditions import OwnerKeys, belongs, early
 
 SHORTEST: Final = 8
 MOST_WORDS: Final = 200

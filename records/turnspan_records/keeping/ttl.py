@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from turnspan_clickhouse.rows.belonging import BELONGING
+from turnspan_clickhouse.rows.owner_columns import BELONGING
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_records.keeping.keys import Tables

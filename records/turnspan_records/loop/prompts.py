@@ -14,14 +14,14 @@ from turnspan import config
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.lookup import RecordRef
-from turnspan_records.training import reading
+from turnspan_records.training import scopes
 from turnspan_records.training.chat import Style
 from turnspan_records.training.conversations import SessionDefinitions, SessionDialogues
 from turnspan_records.training.counts import Counts, UnfitError
+from turnspan_records.training.export_request import Filters, TrainingSet, Unit
 from turnspan_records.training.samples import Samples
 from turnspan_records.training.tokens import Tokens
 from turnspan_records.training.units import Units
-from turnspan_records.training.wanted import Filters, TrainingSet, Unit
 
 _TURN_OF_CALL: Final = """
 SELECT turn_id, session_id, trace_id FROM llm_call
@@ -100,27 +100,27 @@ def prompt_of(store: Store, found: RecordRef) -> Prompt:
     subject = found
     if found.kind == "attempt":
         subject = RecordRef("turn", turn_id, found.project, session_id, trace_id, turn_id)
-    scopes = reading.ScopeGroup(found.project, (session_id or trace_id,), bool(session_id))
+    group = scopes.ScopeGroup(found.project, (session_id or trace_id,), bool(session_id))
     try:
-        return Prompt(subject, *_hashes(store, scopes, unit, id_, turn_id))
+        return Prompt(subject, *_hashes(store, group, unit, id_, turn_id))
     except UnfitError as unfit:
         reason = unfit.reason
         return Prompt(subject, why_not=_REASONS.get(reason, reason.replace("_", " ")))
 
 
 def _hashes(
-    store: Store, scopes: reading.ScopeGroup, unit: Unit, id_: str, turn_id: str
+    store: Store, group: scopes.ScopeGroup, unit: Unit, id_: str, turn_id: str
 ) -> tuple[str, str]:
     wanted = TrainingSet("preference", "trl", unit=unit)
     redactor, counts = Redactor(config.active()), Counts()
-    found = reading.read(store, scopes, turn_id)
+    found = scopes.read(store, group, turn_id)
     definitions = SessionDefinitions(store, redactor)
     calls = [call for scope in found.values() for call in scope.calls]
-    definitions.load(scopes.project, {one for call in calls for one in (call.system, call.tools)})
+    definitions.load(group.project, {one for call in calls for one in (call.system, call.tools)})
     units = Units(store, unit, Filters(), counts)
-    for scope in reading.with_messages(store, scopes.project, found):
+    for scope in scopes.with_messages(store, group.project, found):
         conversations = SessionDialogues(scope, _STYLE, redactor)
-        samples = Samples(wanted, scopes.project, conversations, definitions, Tokens())
+        samples = Samples(wanted, group.project, conversations, definitions, Tokens())
         for one in units.of(scope, None):
             if one.id == id_:
                 if not one.ended:

@@ -15,7 +15,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from turnspan_records.quality.deciding import (
+from turnspan_records.quality.git_command import FileCommit, Repository
+from turnspan_records.quality.revisions import (
     AGENT,
     ALL,
     BOT,
@@ -25,7 +26,6 @@ from turnspan_records.quality.deciding import (
     Revision,
     decide,
 )
-from turnspan_records.quality.git_command import FileCommit, Repository
 from turnspan_records.quality.sources import NOT_FOUND, NOT_JUDGED, ArtifactVerdict, WrittenArtifact
 
 EARLY: Final = 3_600 * 10**9

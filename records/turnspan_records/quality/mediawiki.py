@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from turnspan_records.quality.deciding import AGENT, ALL, BOT, PERSON, SOME, Revision, decide
 from turnspan_records.quality.mediawiki_client import MediaWiki, WikiError, normal
 from turnspan_records.quality.mediawiki_history import (
     TOGETHER,
@@ -21,6 +20,7 @@ from turnspan_records.quality.mediawiki_history import (
     nanoseconds,
     stamp,
 )
+from turnspan_records.quality.revisions import AGENT, ALL, BOT, PERSON, SOME, Revision, decide
 from turnspan_records.quality.sources import (
     NOT_FOUND,
     NOT_JUDGED,

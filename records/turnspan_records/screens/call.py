@@ -13,8 +13,8 @@ from turnspan_records.access.fields import of_row
 from turnspan_records.access.times import utc
 from turnspan_records.messages import known_hash, load_messages
 from turnspan_records.screens.cost import CostParts, cost_of_row
-from turnspan_records.screens.heads import head_of
 from turnspan_records.screens.outline_types import Head
+from turnspan_records.screens.previews import head_of
 
 _CALL = """
 SELECT *, toUnixTimestamp64Nano(start_time) AS time,

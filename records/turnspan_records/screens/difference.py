@@ -17,8 +17,7 @@ from turnspan_records.access.fields import of_row
 from turnspan_records.access.times import utc
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import known_hash, load_definitions, load_messages, prompt_text
-from turnspan_records.screens.aligning import common_pairs
-from turnspan_records.screens.caching import cache_lost, cached_tokens
+from turnspan_records.screens.alignment import common_pairs
 from turnspan_records.screens.difference_types import (
     CacheBreak,
     ComparedCall,
@@ -27,8 +26,9 @@ from turnspan_records.screens.difference_types import (
     ParameterChange,
     TextChange,
 )
-from turnspan_records.screens.heads import head_of
 from turnspan_records.screens.outline_types import HEAD, Text
+from turnspan_records.screens.previews import head_of
+from turnspan_records.screens.prompt_cache import cache_lost, cached_tokens
 from turnspan_records.screens.tool_changes import tools_change
 
 _CALLS = """

@@ -23,9 +23,7 @@ from turnspan_records.conversation import (
 from turnspan_records.history import Continuation
 from turnspan_records.messages import ONE_SESSION, known_hash, load_definitions
 from turnspan_records.replay import Assembled, assemble, scope_condition
-from turnspan_records.screens import heads
-from turnspan_records.screens.caching import cache_lost
-from turnspan_records.screens.following import newest
+from turnspan_records.screens import previews
 from turnspan_records.screens.outline_types import (
     HEAD,
     DefinitionHead,
@@ -39,6 +37,8 @@ from turnspan_records.screens.outline_types import (
     Text,
     ToolsChange,
 )
+from turnspan_records.screens.prompt_cache import cache_lost
+from turnspan_records.screens.session_cursor import newest
 from turnspan_records.screens.tool_changes import tools_change
 
 _DEFINITIONS = f"""
@@ -62,11 +62,11 @@ def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> 
 
     cursor = newest(store, project, session_id, trace_id)  # before: what lands meanwhile is newer
     found = _TurnRows(
-        select(heads.TURNS),
-        select(heads.CALLS),
-        select(heads.TOOLS),
+        select(previews.TURNS),
+        select(previews.CALLS),
+        select(previews.TOOLS),
     )
-    known = heads.load_heads(store, project, session_id or trace_id)
+    known = previews.load_heads(store, project, session_id or trace_id)
     sent = rows.calls(found.calls)
     tools = [rows.tool(row) for row in found.tools]
     turns = [rows.turn(row) for row in found.turns]
@@ -100,7 +100,7 @@ class _OutlineBuilder:
     """Makes the rows of an outline, and numbers the messages in the order in which they come."""
 
     def __init__(
-        self, found: _TurnRows, assembled: Assembled, known: heads.MessagePreviews
+        self, found: _TurnRows, assembled: Assembled, known: previews.MessagePreviews
     ) -> None:
         self.messages: list[Head] = []
         self._places: dict[str, int] = {}
@@ -156,7 +156,7 @@ class _OutlineBuilder:
         ran = request.execution
         if ran is not None:
             self._requested.add(ran.span_id)
-        given = heads.given(request.seen)
+        given = previews.given(request.seen)
         as_given = request.answered and ran is not None and given.digest == self._own(ran)
         if as_given and ran is not None:
             self._as_given.add(ran.span_id)
@@ -210,7 +210,7 @@ def _turn(turn: TurnRecord, row: Mapping[str, Any]) -> OutlineTurn:
 def _head(message: MessageRecord, size: int) -> Head:
     thoughts = "\n".join(_said(message, "reasoning"))
     text = "\n\n".join(_said(message, "text")) or "\n".join(
-        heads.given(part["response"]).text
+        previews.given(part["response"]).text
         for part in message.parts
         if part["type"] == "tool_call_response"
     )

@@ -14,7 +14,7 @@ from turnspan_records.access.fields import of_row
 from turnspan_records.access.shown_sql import shown_sql
 from turnspan_records.access.window import EARLIEST, LATEST, Window
 from turnspan_records.rows import dollars
-from turnspan_records.screens.spread import width_for
+from turnspan_records.screens.facets import width_for
 from turnspan_records.screens.turns import TurnListFilter
 from turnspan_records.turn_filters import END, LOOKS
 

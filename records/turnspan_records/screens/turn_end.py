@@ -11,7 +11,7 @@ from typing import Any, Final
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.times import utc
 from turnspan_records.lookup import RecordRef
-from turnspan_records.screens.stopping import StopEvidence, stop_evidence
+from turnspan_records.screens.stop_evidence import StopEvidence, stop_evidence
 
 LAST_CALLS: Final = 4
 WINDOW: Final = 8

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from turnspan_records.access.whole_folders import ExportError
 from turnspan_records.training.counts import Counts
-from turnspan_records.training.exporting import Exported, export
+from turnspan_records.training.export_request import Filters, Rule, TrainingSet, rule
+from turnspan_records.training.export_run import Exported, export
 from turnspan_records.training.files import File
-from turnspan_records.training.wanted import Filters, Rule, TrainingSet, rule
 
 __all__ = [
     "Counts",

@@ -10,10 +10,10 @@ from typing import Final
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.times import utc
 from turnspan_records.judging.history import NOT_WITHDRAWN
-from turnspan_records.training import judging, reading
+from turnspan_records.training import judgments, scopes
 from turnspan_records.training.counts import Counts, UnfitError
-from turnspan_records.training.reading import CallRow, TrainingScope
-from turnspan_records.training.wanted import Filters
+from turnspan_records.training.export_request import Filters
+from turnspan_records.training.scopes import CallRow, TrainingScope
 
 CORRECTION: Final = "correction"
 """The kind of an artifact that a person made of an agent's."""
@@ -114,7 +114,7 @@ class Artifacts:
         if texts:
             compared = self.compared(project, calls)
             hashes = {side.content for one in compared for side in (one.chosen, one.rejected)}
-            self._texts = reading.definitions(self._store, project, hashes)
+            self._texts = scopes.definitions(self._store, project, hashes)
 
     def _place(self, project: str, calls: Iterable[CallRow]) -> None:
         """What names no call was written by the last answer before it: of its turn, or else of its
@@ -169,7 +169,9 @@ class Artifacts:
             (call.span_id, project, CORRECTION),
         ).fetchall()
         for (id_,) in own:
-            for chosen_id, rejected_id, author in judging.preferences_of(self._work, project, id_):
+            for chosen_id, rejected_id, author in judgments.preferences_of(
+                self._work, project, id_
+            ):
                 chosen = find(self._work, project, chosen_id)
                 rejected = find(self._work, project, rejected_id)
                 if chosen is None or rejected is None or not is_corrected(chosen, rejected):
@@ -179,7 +181,7 @@ class Artifacts:
         return made
 
     def _rejected(self, project: str, id_: str) -> bool:
-        found = judging.preferences_of(self._work, project, id_)
+        found = judgments.preferences_of(self._work, project, id_)
         return any(rejected == id_ for _, rejected, _ in found)
 
     def text(self, artifact: ArtifactText) -> str:

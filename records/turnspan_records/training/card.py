@@ -16,8 +16,8 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import current_version
 from turnspan_records.training.columns import Shape, features
 from turnspan_records.training.counts import Counts
+from turnspan_records.training.export_request import Filters, TrainingSet
 from turnspan_records.training.files import File
-from turnspan_records.training.wanted import Filters, TrainingSet
 
 MANIFEST: Final = "manifest.json"
 CARD: Final = "README.md"

@@ -14,10 +14,10 @@ from turnspan.redaction.redactor import Redactor
 from turnspan.turn import stop_reasons
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.messages import NONE, prompt_text
-from turnspan_records.training import reading
+from turnspan_records.training import scopes
 from turnspan_records.training.chat import ASSISTANT, SYSTEM, Chat, Style, chats, joined
 from turnspan_records.training.counts import UnfitError
-from turnspan_records.training.reading import CallRow, TrainingScope
+from turnspan_records.training.scopes import CallRow, TrainingScope
 from turnspan_records.training.tool_ids import leading_system
 
 _CUT: Final = frozenset({"canceled", "failed", "incomplete", "malformed_function_call"})
@@ -64,7 +64,7 @@ class SessionDefinitions:
             self._bodies.clear()
             self._tools.clear()
         unknown = {one for one in hashes if (project, one) not in self._bodies}
-        for hash_, found in reading.definitions(self._store, project, unknown).items():
+        for hash_, found in scopes.definitions(self._store, project, unknown).items():
             self._bodies[project, hash_] = found
 
     def system(self, project: str, hash_: str, leading: str) -> str:

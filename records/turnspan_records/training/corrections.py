@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from turnspan_records.training import judging
+from turnspan_records.training import judgments
 from turnspan_records.training.artifacts import (
     CORRECTION,
     Artifacts,
@@ -18,9 +18,9 @@ from turnspan_records.training.artifacts import (
     unit_of,
 )
 from turnspan_records.training.counts import Counts, UnfitError
+from turnspan_records.training.export_request import JudgmentInForce, TrainingSet
 from turnspan_records.training.samples import Samples
 from turnspan_records.training.units import Candidate
-from turnspan_records.training.wanted import JudgmentInForce, TrainingSet
 from turnspan_records.training.workbench import Workbench
 
 _LEARNED: Final = ("sft", "kto")
@@ -77,9 +77,9 @@ class Corrections:
         samples: Samples,
     ) -> None:
         work = self._bench.database
-        judged = judging.of(work, project, [("artifact", text.id)])
+        judged = judgments.of(work, project, [("artifact", text.id)])
         texts = (("artifact", agents.id), ("artifact", text.id))
-        if judging.flagged_out(work, project, (*texts, *one.parts)):
+        if judgments.flagged_out(work, project, (*texts, *one.parts)):
             self._counts.dropped["flagged_out"] += 1
             return
         if text.kind == CORRECTION:

@@ -15,8 +15,8 @@ import orjson
 
 from turnspan_records.training import pairs
 from turnspan_records.training.counts import Counts
+from turnspan_records.training.export_request import TrainingSet
 from turnspan_records.training.samples import digest, notes
-from turnspan_records.training.wanted import TrainingSet
 from turnspan_records.training.workbench import SampleRow, SampleText, Workbench
 
 NO_TOOLS = b"[]"

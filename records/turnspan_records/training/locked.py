@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.training.wanted import Filters
+from turnspan_records.training.export_request import Filters
 
 LOCKED: Final = "locked"
 """The kind of judgment that an attempt gets by it."""

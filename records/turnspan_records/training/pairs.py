@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from turnspan_records.training import artifacts, judging, locked
+from turnspan_records.training import artifacts, judgments, locked
 from turnspan_records.training.artifacts import ArtifactText, TextComparison
 from turnspan_records.training.counts import Counts
-from turnspan_records.training.wanted import TrainingSet
+from turnspan_records.training.export_request import TrainingSet
 from turnspan_records.training.workbench import SampleRow, Workbench
 
 _STRENGTH = {"preference": 2, "correction": 2, "locked": 1, "score": 0}
@@ -94,7 +94,7 @@ def number(work: Workbench) -> int:
 
 def _preferred(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[SamplePair]:
     """Of what was said of a pair both ways, the newest was loaded."""
-    for found in list(judging.preferences(work.database)):
+    for found in list(judgments.preferences(work.database)):
         project, kind, chosen, rejected, author = found
         source = "preference"
         if kind == "artifact":

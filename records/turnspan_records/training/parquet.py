@@ -15,8 +15,8 @@ import orjson
 
 from turnspan_records.access.whole_folders import ExportError, hashed
 from turnspan_records.training.columns import Shape
+from turnspan_records.training.export_request import Kind
 from turnspan_records.training.files import File
-from turnspan_records.training.wanted import Kind
 
 ROWS: Final = 500
 BYTES: Final = 16 * 2**20

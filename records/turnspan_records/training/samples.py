@@ -21,10 +21,10 @@ from turnspan_records.training.conversations import (
     system_chat,
 )
 from turnspan_records.training.counts import UnfitError
+from turnspan_records.training.export_request import JudgmentInForce, TrainingSet
 from turnspan_records.training.tokens import Tokens
 from turnspan_records.training.tool_ids import prompt_hash, require_reply, with_ids
 from turnspan_records.training.units import Candidate
-from turnspan_records.training.wanted import JudgmentInForce, TrainingSet
 
 MAX_IMAGES: Final = 10
 MAX_TOOLS: Final = 128

@@ -12,8 +12,8 @@ from turnspan_records.access.times import utc
 from turnspan_records.access.whole_folders import ExportError
 from turnspan_records.sandbox import RefusedError, Sandbox
 from turnspan_records.training.counts import Counts
-from turnspan_records.training.reading import CallRow, ScopeGroup, TrainingScope, TurnCandidate
-from turnspan_records.training.wanted import Filters, Unit
+from turnspan_records.training.export_request import Filters, Unit
+from turnspan_records.training.scopes import CallRow, ScopeGroup, TrainingScope, TurnCandidate
 
 
 @dataclass(frozen=True, slots=True)

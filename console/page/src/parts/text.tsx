@@ -9,7 +9,7 @@ const HIDES =
   "\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f" +
   "\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}";
 
-/** What is unfit to be seen, as turnspan_console.visible has it; a test holds that they agree. */
+/** What is unfit to be seen, as turnspan_console.control_characters has it; a test holds that they agree. */
 export const UNFIT = new RegExp(
   `[${STEERS}${HIDES}]` +
     `|(?<![${JOINED}])[\\u200c\\u200d]|[\\u200c\\u200d](?![${JOINED}])` +

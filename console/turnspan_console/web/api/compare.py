@@ -15,13 +15,13 @@ from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.fields import copied
-from turnspan_records.access.row_writing import judging_spool
+from turnspan_records.access.row_writer import judging_spool
 from turnspan_records.lookup import RecordRef
-from turnspan_records.loop.comparing import Answer, Comparison
+from turnspan_records.loop.comparison import Answer, Comparison
+from turnspan_records.loop.directives import LineageNow, lines_of
 from turnspan_records.loop.prompts import Prompt, pair_of
-from turnspan_records.loop.steering import LineageNow, lines_of
-from turnspan_records.screens import comparing
-from turnspan_records.screens.reviewing import StoredJudgment, judge
+from turnspan_records.screens import comparison
+from turnspan_records.screens.review import StoredJudgment, judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class AllBadQuery:
 @endpoint("GET", "/api/compare", "Answers side by side.")
 def _compare(store: Store, query: CompareQuery) -> ComparedAnswers:
     with refusing("record"):
-        shown = comparing.side_by_side(store, query.ids, project=query.project)
+        shown = comparison.side_by_side(store, query.ids, project=query.project)
         found = [RecordRef(one.kind, one.id, one.project) for one in shown.answers]
         each = zip(shown.answers, shown.prompts, lines_of(store, found), strict=True)
         return ComparedAnswers(
@@ -157,7 +157,7 @@ def _answer(answer: Answer, prompt: Prompt, lineage: LineageNow | None) -> Compa
 
 @endpoint("GET", "/api/compare/alike", "Turns with one prompt.")
 def _alike(store: Store, query: AlikeQuery) -> Alike:
-    return Alike(comparing.alike(store, query.project, query.turn))
+    return Alike(comparison.alike(store, query.project, query.turn))
 
 
 def _no_pairs(prompts: Sequence[Prompt]) -> list[NoPair]:
@@ -179,10 +179,12 @@ def _prompts(shown: Comparison, groups: Sequence[Sequence[str]]) -> list[list[Pr
 def _order(store: Store, query: OrderQuery) -> Ordered:
     with refusing("record"):
         ids = [id_ for group in query.groups for id_ in group]
-        shown = comparing.side_by_side(store, ids, project=query.project)
+        shown = comparison.side_by_side(store, ids, project=query.project)
         groups = _prompts(shown, query.groups)
         spool = judging_spool(store)
-        saved = comparing.order(spool, groups, reviewer_of(query.by), query.id, reason=query.reason)
+        saved = comparison.order(
+            spool, groups, reviewer_of(query.by), query.id, reason=query.reason
+        )
         pairs = [PairMade(one.chosen.id, one.rejected.id, one.why_not) for one in saved.pairs]
         return Ordered(saved.given, pairs)
 
@@ -190,7 +192,7 @@ def _order(store: Store, query: OrderQuery) -> Ordered:
 @endpoint("POST", "/api/compare/all-bad", "Reject every answer.")
 def _all_bad(store: Store, query: AllBadQuery) -> JudgedEach:
     with refusing("record"):
-        shown = comparing.side_by_side(store, query.ids, project=query.project)
+        shown = comparison.side_by_side(store, query.ids, project=query.project)
         subjects = [one.subject for one in shown.prompts]
         spool = judging_spool(store)
         by = reviewer_of(query.by)

@@ -11,10 +11,10 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import endpoint
-from turnspan_records.access.row_writing import judging_spool
+from turnspan_records.access.row_writer import judging_spool
 from turnspan_records.lookup import RecordRef
-from turnspan_records.screens.comparing import take_back
-from turnspan_records.screens.reviewing import StoredJudgment, judge
+from turnspan_records.screens.comparison import take_back
+from turnspan_records.screens.review import StoredJudgment, judge
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ from turnspan_console.web.api.refusals import refusing, understood
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.api.window import WindowQuery
 from turnspan_console.web.endpoints import endpoint
-from turnspan_records.access.row_writing import judging_spool
+from turnspan_records.access.row_writer import judging_spool
 from turnspan_records.judging.history import RecordedJudgment
 from turnspan_records.judging.queues import Queue, Summary, chosen_queue, progress, queues, summary
 from turnspan_records.lookup import RecordRef
-from turnspan_records.quality.reading import ArtifactCheck, Correction
-from turnspan_records.screens import reviewing
-from turnspan_records.screens.telling import TurnText
+from turnspan_records.quality.artifact_checks import ArtifactCheck, Correction
+from turnspan_records.screens import review
+from turnspan_records.screens.reading_view import TurnText
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class Earlier:
 def _queues(store: Store, query: ReviewQueuesQuery) -> ReviewQueues:
     with refusing("queue"):
         by = reviewer_of(query.by)
-        also = reviewing.land(store)
+        also = review.land(store)
         rows: list[QueueRow] = []
         for name, queue in queues(store).items():
             now = progress(store, queue, by, also=also)
@@ -185,7 +185,7 @@ def _queue(store: Store, query: ReviewQuery) -> Queue:
 def _left(store: Store, query: ReviewQuery) -> ReviewLeft:
     with refusing("queue"):
         by = reviewer_of(query.by)
-        left = reviewing.left(store, _queue(store, query), by, limit=query.limit)
+        left = review.left(store, _queue(store, query), by, limit=query.limit)
         return ReviewLeft(
             queue=left.queue.name,
             order=left.queue.order,
@@ -201,7 +201,7 @@ def _left(store: Store, query: ReviewQuery) -> ReviewLeft:
 @endpoint("GET", "/api/review/turn", "A turn with what was said of it.")
 def _turn(store: Store, query: ReviewTurnQuery) -> ReviewTurn:
     with refusing("turn"):
-        shown = reviewing.reviewed(store, query.project, query.turn)
+        shown = review.reviewed(store, query.project, query.turn)
         known = shown.signal
         return ReviewTurn(
             turn=shown.turn,
@@ -216,7 +216,7 @@ def _turn(store: Store, query: ReviewTurnQuery) -> ReviewTurn:
 @endpoint("POST", "/api/review/judge", "Judge a turn.")
 def _judge(store: Store, query: JudgeQuery) -> JudgedNow:
     with refusing("turn"):
-        reviewing.judge(
+        review.judge(
             judging_spool(store),
             [RecordRef("turn", query.turn, query.project)],
             reviewer_of(query.by),
@@ -232,7 +232,7 @@ def _judge(store: Store, query: JudgeQuery) -> JudgedNow:
 @endpoint("POST", "/api/review/undo", "Take the last judgment back.")
 def _undo(store: Store, query: UndoQuery) -> Undone:
     with refusing("judgment"):
-        undone = reviewing.undo(store, judging_spool(store), query.by, project=query.project)
+        undone = review.undo(store, judging_spool(store), query.by, project=query.project)
         if undone is None:
             return Undone("", "", "")
         return Undone(undone.project, undone.subject_id, undone.kind)
@@ -241,7 +241,7 @@ def _undo(store: Store, query: UndoQuery) -> Undone:
 @endpoint("GET", "/api/review/earlier", "What was judged before.")
 def _earlier(store: Store, query: EarlierQuery) -> Earlier:
     with refusing("judgment"):
-        said = reviewing.last_said(store, query.by, project=query.project, limit=query.limit)
+        said = review.last_said(store, query.by, project=query.project, limit=query.limit)
         turns = dict.fromkeys((one.project, one.subject_id) for one in said)
         return Earlier([TurnId(*one) for one in turns])
 
@@ -249,5 +249,5 @@ def _earlier(store: Store, query: EarlierQuery) -> Earlier:
 @endpoint("GET", "/api/review/summary", "What a reviewer has said in a queue.")
 def _summary(store: Store, query: ReviewQuery) -> Summary:
     with refusing("queue"):
-        reviewing.land(store)
+        review.land(store)
         return summary(store, _queue(store, query), reviewer_of(query.by))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 
-from turnspan_records.screens.reviewing import reviewer
+from turnspan_records.screens.review import reviewer
 
 
 def reviewer_of(given: str) -> str:

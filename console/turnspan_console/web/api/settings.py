@@ -22,7 +22,7 @@ from turnspan_console.web.api.refusals import understood
 from turnspan_console.web.endpoints import NoQuery, endpoint
 from turnspan_records.keeping import KeepingError, Policy, retain
 from turnspan_records.keeping.policy import TTL_TABLES
-from turnspan_records.keeping.retaining import Going
+from turnspan_records.keeping.retention import Going
 from turnspan_records.keeping.ttl import times_to_live
 from turnspan_records.screens.inventory import TableSize, table_sizes
 

@@ -12,9 +12,9 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import endpoint
-from turnspan_records.access.row_writing import judging_spool
-from turnspan_records.loop.steering import LONGEST, Word, steer
-from turnspan_records.screens.reviewing import judgment_id, land
+from turnspan_records.access.row_writer import judging_spool
+from turnspan_records.loop.directives import LONGEST, Word, steer
+from turnspan_records.screens.review import judgment_id, land
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import understood
 from turnspan_console.web.api.window import WindowQuery, window_of
 from turnspan_console.web.endpoints import endpoint
-from turnspan_records.screens.finding import Search, find_text
-from turnspan_records.screens.spread import Facets, Histogram, facets, histogram
+from turnspan_records.screens.facets import Facets, Histogram, facets, histogram
+from turnspan_records.screens.text_search import Search, find_text
 from turnspan_records.screens.turns import (
     SessionsPage,
     TurnListFilter,

@@ -16,7 +16,6 @@ from opentelemetry.context import Context
 
 from turnspan import semconv
 from turnspan.content.given_values import frozen_of, number_of, text_of
-from turnspan.loop.consortia.answering import MEMBER_KEY, Arbiter, Member
 from turnspan.loop.consortia.blocks import (
     BlockRecording,
     ExclusiveBlock,
@@ -25,6 +24,7 @@ from turnspan.loop.consortia.blocks import (
     span_within,
 )
 from turnspan.loop.consortia.ids import new_run_id
+from turnspan.loop.consortia.members import MEMBER_KEY, Arbiter, Member
 from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import guard
 from turnspan.tracing import otel_fast

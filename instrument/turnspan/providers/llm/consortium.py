@@ -14,10 +14,10 @@ from typing import Any, Final
 from opentelemetry import trace
 
 from turnspan import config, semconv
-from turnspan.loop.consortia.answering import Arbiter, Member
+from turnspan.loop.consortia.members import Arbiter, Member
 from turnspan.loop.consortia.runs import Run, consortium
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
-from turnspan.providers.llm.making import ConsortiumOutput, PluginAnswering, current_output
+from turnspan.providers.llm.open_response import ConsortiumOutput, PluginAnswering, current_output
 from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.agent_recording import TurnRecording, begin_turn

@@ -19,7 +19,7 @@ from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stream import RECORD
 from turnspan.providers.llm import consortium
-from turnspan.providers.llm.making import Making
+from turnspan.providers.llm.open_response import Making
 from turnspan.providers.llm.tools import after_tools, with_hooks
 from turnspan.runtime.guard import guard
 from turnspan.tracing.model_call import ABANDONED, COMPLETE

@@ -15,7 +15,7 @@ from opentelemetry.trace import SpanKind, Tracer
 
 from turnspan import config, semconv
 from turnspan.patching.instrumentor import Wrappers
-from turnspan.providers.llm.making import session_in
+from turnspan.providers.llm.open_response import session_in
 from turnspan.runtime.guard import guard
 from turnspan.tracing.context import SESSION_KEY
 from turnspan.tracing.recording import detach, safe_freeze

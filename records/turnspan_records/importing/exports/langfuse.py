@@ -11,7 +11,7 @@ from typing import Final
 from opentelemetry.sdk.trace import ReadableSpan
 
 from turnspan_clickhouse.foreign_dialects.base import money
-from turnspan_records.importing.exports.amending import amending
+from turnspan_records.importing.exports.amendments import amending
 from turnspan_records.importing.exports.exported_rows import Row, text
 from turnspan_records.importing.exports.in_span_order import in_span_order
 from turnspan_records.importing.exports.langfuse_records import (
@@ -37,7 +37,7 @@ from turnspan_records.importing.exports.langfuse_spans import (
     trace_number,
     trace_span,
 )
-from turnspan_records.importing.exports.span_joining import SpanJoiner
+from turnspan_records.importing.exports.span_joiner import SpanJoiner
 from turnspan_records.importing.files.file_log import LeftOut, NotUnderstoodError, Read
 from turnspan_records.importing.files.groups import Groups
 from turnspan_records.importing.sources import Part, Problem

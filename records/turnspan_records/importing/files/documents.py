@@ -16,8 +16,8 @@ from typing import IO, Final
 
 import orjson
 
+from turnspan_records.importing.files.compression import CutError
 from turnspan_records.importing.files.limits import ReadLimits, weight
-from turnspan_records.importing.files.unpacking import CutError
 from turnspan_records.importing.sources import SourceLogError
 
 _COLUMNS: Final = 10_000

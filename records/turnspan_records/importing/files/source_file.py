@@ -18,9 +18,9 @@ from typing import IO, Final, cast
 
 import orjson
 
+from turnspan_records.importing.files.compression import CutError, check_text, packing_of, unpack
 from turnspan_records.importing.files.documents import as_lines, is_csv
 from turnspan_records.importing.files.limits import ReadLimits, weight
-from turnspan_records.importing.files.unpacking import CutError, check_text, packing_of, unpack
 from turnspan_records.importing.sources import SourceLogError
 
 _PIECE: Final = 2**20

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from turnspan import semconv
 from turnspan_records.importing.home_tables import values
 from turnspan_records.importing.home_tables.database import TableColumn
-from turnspan_records.importing.home_tables.paging import Row
+from turnspan_records.importing.home_tables.table_chunks import Row
 from turnspan_records.importing.sources import Problem
 
 T = TypeVar("T")

@@ -15,8 +15,8 @@ from turnspan_records.importing.home_tables.database import (
     open_database,
 )
 from turnspan_records.importing.home_tables.fields import Fields
-from turnspan_records.importing.home_tables.paging import Chunk, Row, Table, TablePosition
 from turnspan_records.importing.home_tables.part import PartMaker, TableScopes
+from turnspan_records.importing.home_tables.table_chunks import Chunk, Row, Table, TablePosition
 from turnspan_records.importing.sources import Part, Problem, SourceLogError
 
 AskPassword = Callable[[], str]

@@ -14,8 +14,8 @@ from turnspan_records.importing.home_tables.agent_telemetry import (
 )
 from turnspan_records.importing.home_tables.database import TableColumn
 from turnspan_records.importing.home_tables.log import HomeTable
-from turnspan_records.importing.home_tables.paging import Chunk, Row
 from turnspan_records.importing.home_tables.part import PartMaker
+from turnspan_records.importing.home_tables.table_chunks import Chunk, Row
 from turnspan_records.importing.home_tables.turns import Group, OpenTurn, Turns
 from turnspan_records.importing.sources import Part
 

@@ -2,7 +2,7 @@
 
 In this order, so that killed at any moment and done again it comes to the same:
 
-1. what belongs to it is found, as keys (gathering.py), and counted;
+1. what belongs to it is found, as keys (subject_keys.py), and counted;
 2. tombstones are written, that of the subject itself last: from here on nothing of it lands;
 3. the spool, archives and exported sets of this machine are sifted;
 4. rows that a tombstone covers are deleted, on a server a second time after every shipper has
@@ -23,23 +23,21 @@ from turnspan import config
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.files.atomic_files import private_folder
 from turnspan_clickhouse.files.file_lock import FileLock
-from turnspan_clickhouse.rows.belonging import BELONGING, PROJECT, USER, key_of
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
-from turnspan_clickhouse.rows.sifting import Tombstones
+from turnspan_clickhouse.rows.owner_columns import BELONGING, PROJECT, USER, key_of
 from turnspan_clickhouse.rows.tables import RECORDS, LlmCall, SpanRow, ToolCall, TurnSummary
+from turnspan_clickhouse.rows.tombstone_filter import Tombstones
 from turnspan_clickhouse.ship.forgotten import LOOK_SECONDS, mark, read_tombstones, write_tombstones
-from turnspan_clickhouse.ship.spool_sifting import SpoolSifted, sift_spool
+from turnspan_clickhouse.ship.spool_filter import SpoolSifted, sift_spool
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import store_id
-from turnspan_records.keeping import gathering
+from turnspan_records.keeping import subject_keys
 from turnspan_records.keeping.copies import CopiesSifted, sift_copies
 from turnspan_records.keeping.errors import KeepingError
-from turnspan_records.keeping.freeing import finish_masks, free
-from turnspan_records.keeping.gathering import ForgetSubject, SubjectKind
+from turnspan_records.keeping.freed_parts import finish_masks, free
 from turnspan_records.keeping.keys import Tables
-from turnspan_records.keeping.proof import MOST_WORDS, Leftover, Proof, search
-from turnspan_records.keeping.whose import (
+from turnspan_records.keeping.owner_conditions import (
     UNIT,
     OwnerKeys,
     id_sql,
@@ -47,6 +45,8 @@ from turnspan_records.keeping.whose import (
     of_tombstones,
     user_conditions,
 )
+from turnspan_records.keeping.proof import MOST_WORDS, Leftover, Proof, search
+from turnspan_records.keeping.subject_keys import ForgetSubject, SubjectKind
 from turnspan_records.keeping.work import Work, is_ours, new_name, unfinished
 
 Stage = Callable[[str], None]
@@ -117,8 +117,8 @@ def plan(store: Store, subject: ForgetSubject) -> ErasurePlan:
     with _alone(store):
         work = _begun(store)
         try:
-            keys = gathering.gather(work, subject, time.time_ns())
-            gathering.mark(work, keys, _HELD)
+            keys = subject_keys.gather(work, subject, time.time_ns())
+            subject_keys.mark(work, keys, _HELD)
             rows = {one.record.table: one.rows for one in work.counts()}
             copies = sift_copies(store_id(store), _foreseen(store, keys), dry=True)
         finally:
@@ -189,7 +189,7 @@ def _bury(store: Store, subject: ForgetSubject, reason: str, author: str) -> flo
     work = _begun(store)
     try:
         until = time.time_ns()
-        keys = gathering.gather(work, subject, until)
+        keys = subject_keys.gather(work, subject, until)
         if _recorded(work, keys, subject):
             redactor = Redactor(config.active())
             said = {
@@ -276,7 +276,7 @@ def _delete(store: Store, every: Collection[OwnerKeys], done: Erased) -> None:
     for keys in every:
         work = _begun(store)
         try:
-            gathering.mark(work, keys, _HELD)
+            subject_keys.mark(work, keys, _HELD)
             for table, rows in work.delete().items():
                 done.rows[table] = done.rows.get(table, 0) + rows
         finally:
@@ -357,7 +357,7 @@ def _sessions_of(store: Store, subject: ForgetSubject) -> list[str]:
     until = time.time_ns()
     found: list[str] = []
     try:
-        gathering.name(work, subject)
+        subject_keys.name(work, subject)
         keys = of_pass(work, until)
         for record in (TurnSummary, LlmCall):
             table = work.tables.everywhere(record)

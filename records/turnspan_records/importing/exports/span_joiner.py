@@ -9,7 +9,7 @@ from turnspan.tracing.content_store import InferenceContent
 from turnspan_clickhouse import foreign_dialects
 from turnspan_clickhouse.foreign_dialects import ForeignSpan
 from turnspan_records.importing.files.groups import Groups
-from turnspan_records.importing.transcripts.joining import Joiner
+from turnspan_records.importing.transcripts.joiner import Joiner
 
 
 class SpanJoiner:

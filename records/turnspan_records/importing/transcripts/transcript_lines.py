@@ -16,7 +16,7 @@ from turnspan_records.importing.transcripts import fields
 from turnspan_records.importing.transcripts.calls import SpanOrigin, TranscriptCall, told_result
 from turnspan_records.importing.transcripts.dialect import SourceTranscript, TranscriptProvider
 from turnspan_records.importing.transcripts.exchanges import Exchange, exchange_of, of_response
-from turnspan_records.importing.transcripts.joining import Joiner
+from turnspan_records.importing.transcripts.joiner import Joiner
 from turnspan_records.importing.transcripts.last_results import last_results
 
 _UNKNOWN: Final = (

@@ -18,13 +18,13 @@ from turnspan_clickhouse.ship.shipper import Shipper
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.times import utc
+from turnspan_records.judging.comparisons import said, withdraw, write_judgments
 from turnspan_records.judging.history import NOT_WITHDRAWN, RecordedJudgment, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
 from turnspan_records.judging.signal import Signal, signal
 from turnspan_records.judging.unlanded import Unlanded, unlanded
-from turnspan_records.judging.writing import said, withdraw, write_judgments
 from turnspan_records.lookup import RecordRef
-from turnspan_records.screens.telling import TurnText, tell
+from turnspan_records.screens.reading_view import TurnText, tell
 
 SOURCE: Final = "console"
 """Where the page's judgments were given."""

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from turnspan_clickhouse.rows.belonging import BELONGING
 from turnspan_clickhouse.rows.loop_tables import ArtifactRow
+from turnspan_clickhouse.rows.owner_columns import BELONGING
 from turnspan_clickhouse.rows.tables import LlmCall, Record, SpanRow, TurnSummary
 from turnspan_records.keeping.contents import mark_unreferenced
 from turnspan_records.keeping.keys import row_key

@@ -1,4 +1,4 @@
-"""Whose rows are, in SQL: conditions on a table by the keys of what is forgotten (belonging.py).
+"""Whose rows are, in SQL: conditions on a table by the keys of what goes (owner_columns.py).
 
 Keys are hashes, and so is what stands in the statements: neither a mutation's text nor a table of
 work holds an id.
@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final
 
-from turnspan_clickhouse.rows.belonging import (
+from turnspan_clickhouse.rows.keeping_tables import Tombstone
+from turnspan_clickhouse.rows.owner_columns import (
     BELONGING,
     JUDGED,
     JUDGED_KINDS,
@@ -19,7 +20,6 @@ from turnspan_clickhouse.rows.belonging import (
     OwnerKey,
     key_sql,
 )
-from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.keeping.keys import Tables

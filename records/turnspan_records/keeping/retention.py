@@ -23,10 +23,10 @@ from turnspan_clickhouse.rows.tables import TurnSummary, columns
 from turnspan_clickhouse.store.client import Store, quoted
 from turnspan_clickhouse.store.dsn import Dsn, data_folder
 from turnspan_records.keeping import ttl
+from turnspan_records.keeping.archive_writer import archive
 from turnspan_records.keeping.archives import Manifest
-from turnspan_records.keeping.archiving import archive
 from turnspan_records.keeping.contents import ZeroCheck, violations
-from turnspan_records.keeping.deciding import ARCHIVED, TEXT_COLUMNS, decide
+from turnspan_records.keeping.deletion_plan import ARCHIVED, TEXT_COLUMNS, decide
 from turnspan_records.keeping.errors import KeepingError
 from turnspan_records.keeping.keys import row_key
 from turnspan_records.keeping.policy import Policy

@@ -21,8 +21,8 @@ from turnspan_clickhouse.files.atomic_files import remove, write_whole
 from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.files.held_files import BINARY
 from turnspan_clickhouse.files.lock_holders import holder
-from turnspan_clickhouse.rows.belonging import SESSION
-from turnspan_clickhouse.rows.sifting import Tombstones, sift
+from turnspan_clickhouse.rows.owner_columns import SESSION
+from turnspan_clickhouse.rows.tombstone_filter import Tombstones, sift
 from turnspan_clickhouse.spool.insert_groups import Group, pending
 from turnspan_clickhouse.spool.segments import Segment, reason_of
 from turnspan_clickhouse.spool.spool import Spool

@@ -16,7 +16,7 @@ from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.rows.loop_tables import LineageEventRow
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.row_writing import write_rows
+from turnspan_records.access.row_writer import write_rows
 from turnspan_records.lookup import RecordRef
 
 Word: TypeAlias = Literal["directive", "once", "locked", "unlocked", "evolve"]

@@ -27,7 +27,7 @@ from turnspan_clickhouse.rows.tables import Annotation, Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import copied
 from turnspan_records.access.times import utc
-from turnspan_records.quality.reading import CORRECTION, ArtifactCheck, unified, worst
+from turnspan_records.quality.artifact_checks import CORRECTION, ArtifactCheck, unified, worst
 from turnspan_records.quality.sources import (
     MODIFIED,
     OUTCOMES,

@@ -11,7 +11,9 @@ from typing import Any
 import orjson
 
 from turnspan.runtime.type_guards import is_dict
-from turnspan_clickhouse.rows.belonging import (
+from turnspan_clickhouse.rows.native_reader import MalformedBlockError, UnknownTypeError
+from turnspan_clickhouse.rows.native_rows import NativeBlock, NestedColumn
+from turnspan_clickhouse.rows.owner_columns import (
     BELONGING,
     DEFINITION,
     JUDGED,
@@ -26,8 +28,6 @@ from turnspan_clickhouse.rows.belonging import (
     OwnerKey,
     key_of,
 )
-from turnspan_clickhouse.rows.native_reader import MalformedBlockError, UnknownTypeError
-from turnspan_clickhouse.rows.native_rows import NativeBlock, NestedColumn
 from turnspan_clickhouse.rows.record import NO_HASH
 
 Named = tuple[str, str, str]

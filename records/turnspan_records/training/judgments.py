@@ -8,7 +8,7 @@ from typing import Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.judging.history import NOT_WITHDRAWN
-from turnspan_records.training.wanted import Filters, JudgmentInForce
+from turnspan_records.training.export_request import Filters, JudgmentInForce
 
 PAGE: Final = 200_000
 """Judgments that are read at once."""

@@ -15,8 +15,8 @@ from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_records.access import Opener
-from turnspan_records.access.row_writing import judging_spool, write_rows
-from turnspan_records.quality.reading import (
+from turnspan_records.access.row_writer import judging_spool, write_rows
+from turnspan_records.quality.artifact_checks import (
     PAGE,
     ArtifactCheck,
     ArtifactFilter,
@@ -24,7 +24,7 @@ from turnspan_records.quality.reading import (
     how_many,
     next_page,
 )
-from turnspan_records.quality.recording import FindingWriter, Found, similarity
+from turnspan_records.quality.finding_rows import FindingWriter, Found, similarity
 from turnspan_records.quality.sources import RevisionSource
 
 WINDOW: Final = timedelta(days=14)

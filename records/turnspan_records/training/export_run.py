@@ -17,7 +17,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import store_id
 from turnspan_records import copies_registry as registry
 from turnspan_records.access.whole_folders import ExportError, aside
-from turnspan_records.training import artifacts, card, judging, locked, pairs, reading
+from turnspan_records.training import artifacts, card, judgments, locked, pairs, scopes
 from turnspan_records.training.artifacts import Artifacts
 from turnspan_records.training.chat import Style
 from turnspan_records.training.columns import Shape, fitting, told_apart
@@ -25,14 +25,14 @@ from turnspan_records.training.conversations import SessionDefinitions, SessionD
 from turnspan_records.training.corrections import Corrections
 from turnspan_records.training.counts import Counts, UnfitError
 from turnspan_records.training.duplicates import NearDuplicates
+from turnspan_records.training.export_request import TrainingSet
 from turnspan_records.training.files import File, Images, LinesFile, write_text
 from turnspan_records.training.lines import SetLine, as_json, lines
 from turnspan_records.training.parquet import ParquetFile, columns
-from turnspan_records.training.reading import Related
 from turnspan_records.training.samples import Samples
+from turnspan_records.training.scopes import Related
 from turnspan_records.training.tokens import Tokens
 from turnspan_records.training.units import Candidate, Units
-from turnspan_records.training.wanted import TrainingSet
 from turnspan_records.training.workbench import Workbench
 
 Stage = Literal["reading", "writing"]
@@ -135,8 +135,8 @@ class _ExportRun:
     def read(self, bench: Workbench) -> None:
         """Make every sample."""
         wanted = self._wanted
-        pages = judging.pages(self._store, wanted.filters)
-        judging.load(self._store, wanted.filters, bench.database, pages)
+        pages = judgments.pages(self._store, wanted.filters)
+        judgments.load(self._store, wanted.filters, bench.database, pages)
         artifacts.load(self._store, wanted.filters, bench.database, pages, self.counts)
         locked.load(self._store, wanted.filters, bench.database)
         written = Artifacts(self._store, bench.database)
@@ -145,17 +145,17 @@ class _ExportRun:
         style = style_of(wanted, self._images)
         definitions = SessionDefinitions(self._store, self._redactor)
         units = Units(self._store, wanted.unit, wanted.filters, self.counts)
-        total = reading.number_listed(self._store, wanted.filters)
+        total = scopes.number_listed(self._store, wanted.filters)
         done = 0
         try:
-            for these in reading.scopes(self._store, wanted, related):
+            for these in scopes.scopes(self._store, wanted, related):
                 chosen = units.chosen(these)
-                found = reading.read(self._store, these)
+                found = scopes.read(self._store, these)
                 calls = [call for scope in found.values() for call in scope.calls]
                 hashes = {hash_ for call in calls for hash_ in (call.system, call.tools)}
                 definitions.load(these.project, hashes)
                 written.begin(these.project, found.values(), texts=corrections.wanted)
-                for scope in reading.with_messages(self._store, these.project, found):
+                for scope in scopes.with_messages(self._store, these.project, found):
                     conversations = SessionDialogues(
                         scope, style, self._redactor, unfinished=self._wanted.unfinished
                     )
@@ -184,11 +184,11 @@ class _ExportRun:
         wanted = self._wanted
         own, *around = one.subjects
         wrote = written.of(project, one.calls)
-        if judging.flagged_out(bench.database, project, (*wrote, *one.parts)):
+        if judgments.flagged_out(bench.database, project, (*wrote, *one.parts)):
             self.counts.dropped["flagged_out"] += 1
             return
         wrote = wrote if one.kind != "session" else []
-        judged = judging.of(bench.database, project, (own, *wrote, *around))
+        judged = judgments.of(bench.database, project, (own, *wrote, *around))
         if not all(rule.holds(judged) for rule in wanted.filters.only):
             self.counts.judged_otherwise += 1
             return
@@ -203,7 +203,7 @@ class _ExportRun:
             self.counts.judged_otherwise += 1
             return
         try:
-            also = judging.scores_of(bench.database, project, wrote[1:])
+            also = judgments.scores_of(bench.database, project, wrote[1:])
             bench.add(samples.of(one, judged, also))
         except UnfitError as unfit:
             self.counts.dropped[unfit.reason] += 1

@@ -12,7 +12,7 @@ from turnspan import semconv
 from turnspan.content.given_values import frozen_of, number_of, text_of
 from turnspan.loop.consortia.blocks import BlockRecording, ExclusiveBlock, error_of, span_within
 from turnspan.runtime.guard import guard
-from turnspan.runtime.looking import looking
+from turnspan.runtime.inspection import looking
 from turnspan.tracing import otel_fast
 from turnspan.tracing.consortium_facts import (
     FINAL_ARBITER,

@@ -20,11 +20,11 @@ from turnspan_clickhouse.rows.tables import (
 from turnspan_clickhouse.store.migrations import store_id
 from turnspan_records import copies_registry as registry
 from turnspan_records.keeping.archives import Archive, ArchiveWriter, Manifest, writing
-from turnspan_records.keeping.deciding import ARCHIVED, TURN
+from turnspan_records.keeping.deletion_plan import ARCHIVED, TURN
 from turnspan_records.keeping.errors import ArchiveError
 from turnspan_records.keeping.keys import row_key
-from turnspan_records.keeping.reading import lines_of
 from turnspan_records.keeping.references import CONTENT_KEY, CONTENTS, REFERENCES, named
+from turnspan_records.keeping.row_lines import lines_of
 from turnspan_records.keeping.work import Progress, Work
 
 JUDGMENTS: Final = (Annotation, Withdrawal)

@@ -9,7 +9,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from turnspan_clickhouse.rows.belonging import (
+from turnspan_clickhouse.rows.consortium_tables import (
+    Consortium,
+    ConsortiumIteration,
+    ConsortiumMember,
+)
+from turnspan_clickhouse.rows.loop_tables import ArtifactRow
+from turnspan_clickhouse.rows.owner_columns import (
     ARTIFACT,
     ATTEMPT,
     BELONGING,
@@ -27,12 +33,6 @@ from turnspan_clickhouse.rows.belonging import (
     USER,
     key_sql,
 )
-from turnspan_clickhouse.rows.consortium_tables import (
-    Consortium,
-    ConsortiumIteration,
-    ConsortiumMember,
-)
-from turnspan_clickhouse.rows.loop_tables import ArtifactRow
 from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.rows.tables import (
     ContextAssemblyRow,
@@ -43,8 +43,8 @@ from turnspan_clickhouse.rows.tables import (
     TurnSummary,
     columns,
 )
+from turnspan_records.keeping.owner_conditions import UNIT, OwnerKeys, belongs, of_pass
 from turnspan_records.keeping.references import CONTENTS, REFERENCES, SCOPE, ContentTable
-from turnspan_records.keeping.whose import UNIT, OwnerKeys, belongs, of_pass
 from turnspan_records.keeping.work import Work
 
 SubjectKind: TypeAlias = Literal["session", "user", "turn", "project"]

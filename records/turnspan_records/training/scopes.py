@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.window import as_parameter
 from turnspan_records.messages import NONE
-from turnspan_records.training.wanted import Filters, Together, TrainingSet
+from turnspan_records.training.export_request import Filters, Together, TrainingSet
 
 PAGE: Final = 50_000
 """Sessions that are listed at once."""

@@ -10,14 +10,14 @@ from turnspan.annotations.comparisons import preferred
 from turnspan.tracing.content_store import Judgment
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.judging.comparisons import said, withdraw, write_judgments
 from turnspan_records.judging.history import judgments
 from turnspan_records.judging.unlanded import unlanded
-from turnspan_records.judging.writing import said, withdraw, write_judgments
 from turnspan_records.lookup import RecordRef, find
-from turnspan_records.loop.comparing import COMPARABLE, LEAST, MOST, Comparison, compare
+from turnspan_records.loop.comparison import COMPARABLE, LEAST, MOST, Comparison, compare
 from turnspan_records.loop.lineages import AmbiguousError
 from turnspan_records.loop.prompts import AnswerPair, Prompt, pairs_of
-from turnspan_records.screens.reviewing import SOURCE, StoredJudgment, judgment_id, land, reviewer
+from turnspan_records.screens.review import SOURCE, StoredJudgment, judgment_id, land, reviewer
 
 # Turns in which the user said the same are few; of those, the ones that began with the same prompt.
 _ALIKE = """

@@ -15,7 +15,7 @@ from turnspan_clickhouse.normalise import judgment_rows
 from turnspan_clickhouse.normalise.other_rows import annotation
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.row_writing import write_rows
+from turnspan_records.access.row_writer import write_rows
 from turnspan_records.lookup import RecordRef
 
 SOURCE = "command"
