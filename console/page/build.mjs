@@ -16,10 +16,10 @@ const maps = process.env.DEV === "1";
 const ENTRIES = [
   "src/app.tsx",
   "src/charts.tsx",
-  "src/later/editor.tsx",
-  "src/later/markdown.tsx",
-  "src/later/tree.tsx",
-  "src/later/waterfall.tsx",
+  "src/lazy/editor.tsx",
+  "src/lazy/markdown.tsx",
+  "src/lazy/tree.tsx",
+  "src/lazy/waterfall.tsx",
 ];
 
 // Two copies of Preact in one document would not know each other's components.
@@ -27,7 +27,7 @@ const onePreact = {
   name: "one-preact",
   setup({ onResolve }) {
     onResolve({ filter: /^preact(\/|$)/ }, ({ importer }) =>
-      importer.includes("/src/later/") ? { path: "/static/app.js", external: true } : undefined,
+      importer.includes("/src/lazy/") ? { path: "/static/app.js", external: true } : undefined,
     );
   },
 };

@@ -1,8 +1,8 @@
 // A recorded text in the form that was chosen. What reads Markdown and what folds JSON are files of
 // their own, loaded when the first text is shown so.
 
-import type * as MarkdownFile from "../later/markdown";
-import type * as TreeFile from "../later/tree";
+import type * as MarkdownFile from "../lazy/markdown";
+import type * as TreeFile from "../lazy/tree";
 import { Missing } from "../parts/states";
 import { Verbatim } from "../parts/text";
 import { useFile } from "../use_file";

@@ -2,7 +2,7 @@
 // level, the folds and whether it is followed stand in the address.
 import { useMemo, useRef } from "preact/hooks";
 import { useStatus } from "../frame/status";
-import type * as WaterfallFile from "../later/waterfall";
+import type * as WaterfallFile from "../lazy/waterfall";
 import { commandLine } from "../parts/copy";
 import { counted } from "../parts/numbers";
 import { Answered, Missing, Nothing } from "../parts/states";

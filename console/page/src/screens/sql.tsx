@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { announce } from "../frame/live";
 import { useStatus } from "../frame/status";
 import { hint, useKeys } from "../keys";
-import type { TextField } from "../later/editor";
+import type { TextField } from "../lazy/editor";
 import { commandLine } from "../parts/copy";
 import { counted } from "../parts/numbers";
 import { Downloads } from "../parts/rows_shown";

@@ -1,7 +1,7 @@
 // The field of the statement: a plain one, until the editor is there, and where it cannot be loaded.
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type * as Editors from "../later/editor";
+import type * as Editors from "../lazy/editor";
 import type { SqlProblem } from "../types";
 import type { Words } from "./completions";
 
