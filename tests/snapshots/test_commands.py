@@ -27,6 +27,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.cli import turnspan
 from turnspan_records.training.wanted import KINDS as SETS
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # the first test runs every command
 TOPIC = "commands"
 LATER, CUT, LOOPING, BLUE, GREEN = "d4" * 8, "e5" * 8, "7a" * 8, "8a" * 8, "8b" * 8
 TIME = "--project shop --since 2026-09-01 --until 2026-10-01"
