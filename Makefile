@@ -33,7 +33,7 @@ AREAS ?=
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample columns clean
+.PHONY: help setup demo test test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample snapshots columns clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -153,6 +153,10 @@ jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minut
 
 sample: setup ## Record the sample data of the tests anew: tests/data/sample
 	@PYTHONPATH=tests $(BIN)/python -m data.make_sample
+
+snapshots: setup ## Write what questions send and answer anew: tests/snapshots/sql, tests/snapshots/json
+	@rm -rf tests/snapshots/sql tests/snapshots/json
+	@TURNSPAN_TEST_SNAPSHOTS=write $(BIN)/pytest -q tests/snapshots
 
 columns: setup ## Write exporter/turnspan_clickhouse/rows/columns.py anew, from the classes of tables.py
 	@$(BIN)/python .ci/row_columns.py

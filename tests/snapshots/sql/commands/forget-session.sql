@@ -1,0 +1,2585 @@
+SELECT DISTINCT toString(project)
+FROM turnspan.turn_summary
+WHERE toString(session_id) = {id:String};
+
+SELECT DISTINCT toString(project)
+FROM turnspan.llm_call
+WHERE toString(session_id) = {id:String};
+
+SELECT DISTINCT toString(project)
+FROM turnspan.tool_call
+WHERE toString(session_id) = {id:String};
+
+SELECT DISTINCT toString(project)
+FROM turnspan.span
+WHERE toString(session_id) = {id:String};
+
+SELECT DISTINCT toString(project)
+FROM turnspan.tombstone
+WHERE asked AND (kind = {kind:String});
+
+SELECT DISTINCT pass
+FROM turnspan.keeping_row
+ORDER BY pass ASC;
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:session', toFixedString(substring(SHA256(concat('session', '\0', project, '\0', {id:String})), 1, 16), 16))]) AS one
+ FROM
+ (
+  SELECT {project:String} AS project
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+SELECT DISTINCT record
+FROM turnspan.keeping_row
+WHERE (pass = {pass:String}) AND startsWith(record, {unit:String});
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.llm_call
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:turn', if(turn_id != '', if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.turn_summary
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.tool_call
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.span
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.context_assembly
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.context_item
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.artifact
+  WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.consortium
+  WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.consortium_iteration
+  WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.consortium_member
+  WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:tried', if(attempt_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('tried', '\0', project, '\0', attempt_id)), 1, 16), 16))), ('key:rolled', if(rollout_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('rolled', '\0', project, '\0', rollout_id)), 1, 16), 16))), ('key:definition', if(system_prompt = toFixedString('', 16), toFixedString('', 16), if(lower(hex(system_prompt)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(system_prompt)))), 1, 16), 16)))), ('key:definition', if(tool_definitions = toFixedString('', 16), toFixedString('', 16), if(lower(hex(tool_definitions)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(tool_definitions)))), 1, 16), 16)))), ('key:definition', if(context_assembled = toFixedString('', 16), toFixedString('', 16), if(lower(hex(context_assembled)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(context_assembled)))), 1, 16), 16))))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.llm_call
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+  )))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:message', if(concat(scope, '\0', lower(hex(hash))) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('message', '\0', project, '\0', concat(scope, '\0', lower(hex(hash))))), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT
+   project,
+   if(session_id = '', trace_id, session_id) AS scope,
+   arrayJoin(input_messages) AS hash
+  FROM
+  (
+   SELECT *
+   FROM turnspan.llm_call
+   WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+   ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+   ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+   )))))
+  )
+  WHERE session_id = ''
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:message', if(concat(scope, '\0', lower(hex(hash))) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('message', '\0', project, '\0', concat(scope, '\0', lower(hex(hash))))), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT
+   project,
+   if(session_id = '', trace_id, session_id) AS scope,
+   arrayJoin(output_messages) AS hash
+  FROM
+  (
+   SELECT *
+   FROM turnspan.llm_call
+   WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+   ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+   ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+   )))))
+  )
+  WHERE session_id = ''
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:tried', if(attempt_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('tried', '\0', project, '\0', attempt_id)), 1, 16), 16))), ('key:rolled', if(rollout_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('rolled', '\0', project, '\0', rollout_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.turn_summary
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+  )))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.tool_call
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+  )))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.span
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+  )))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:span', if(assembly_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', assembly_id)), 1, 16), 16))), ('key:definition', if(context_hash = toFixedString('', 16), toFixedString('', 16), if(lower(hex(context_hash)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(context_hash)))), 1, 16), 16))))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.context_assembly
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+  )))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:definition', if(content_hash = toFixedString('', 16), toFixedString('', 16), if(lower(hex(content_hash)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(content_hash)))), 1, 16), 16))))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.context_item
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+  )))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:artifact', if(artifact_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('artifact', '\0', project, '\0', artifact_id)), 1, 16), 16))), ('key:tried', if(attempt_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('tried', '\0', project, '\0', attempt_id)), 1, 16), 16))), ('key:rolled', if(rollout_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('rolled', '\0', project, '\0', rollout_id)), 1, 16), 16))), ('key:definition', if(content = toFixedString('', 16), toFixedString('', 16), if(lower(hex(content)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(content)))), 1, 16), 16))))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.artifact
+  WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+  )))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+ {pass:String},
+ one.1,
+ toDate(0),
+ project,
+ one.2
+FROM
+(
+ SELECT
+  project,
+  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:consortium', if(consortium_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('consortium', '\0', project, '\0', consortium_id)), 1, 16), 16))), ('key:definition', if(prompt = toFixedString('', 16), toFixedString('', 16), if(lower(hex(prompt)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(prompt)))), 1, 16), 16)))), ('key:definition', if(final_text = toFixedString('', 16), toFixedString('', 16), if(lower(hex(final_text)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(final_text)))), 1, 16), 16))))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.consortium
+  WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+  )))))
+ )
+)
+WHERE (one.2) != toFixedString('', 16);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toMonday(start_time),
+ '',
+ sipHash128(project, session_id, start_time, span_id, written_at)
+FROM turnspan.llm_call AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toMonday(start_time),
+ '',
+ sipHash128(project, session_id, start_time, turn_id, written_at)
+FROM turnspan.turn_summary AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)
+FROM turnspan.annotation AS r
+WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(subject_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(subject_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+))) OR ((toString(chosen_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(chosen_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+))) OR ((toString(rejected_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(rejected_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)
+FROM turnspan.withdrawal AS r
+WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(subject_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(subject_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, target, artifact_id, written_at)
+FROM turnspan.artifact AS r
+WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, source, artifact_id, written_at)
+FROM turnspan.artifact_check AS r
+WHERE ((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, consortium_id, written_at)
+FROM turnspan.consortium AS r
+WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, consortium_id, arbiter_id, written_at)
+FROM turnspan.consortium_iteration AS r
+WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, consortium_id, member_id, written_at)
+FROM turnspan.consortium_member AS r
+WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toMonday(start_time),
+ '',
+ sipHash128(project, session_id, start_time, span_id, written_at)
+FROM turnspan.tool_call AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, scope, hash, written_at)
+FROM turnspan.message AS r
+WHERE ((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(scope) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(scope))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toMonday(start_time),
+ '',
+ sipHash128(project, session_id, start_time, assembly_id, written_at)
+FROM turnspan.context_assembly AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toMonday(start_time),
+ '',
+ sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)
+FROM turnspan.context_item AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toMonday(start_time),
+ '',
+ sipHash128(project, trace_id, start_time, span_id, written_at)
+FROM turnspan.span AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+)))));
+
+SELECT
+ record,
+ reason,
+ count()
+FROM turnspan.keeping_row
+WHERE pass = {pass:String}
+GROUP BY
+ record,
+ reason
+ORDER BY
+ record ASC,
+ reason ASC;
+
+SELECT toString(toUnixTimestamp64Nano(min(applied_at)))
+FROM turnspan.schema_migration;
+
+WITH
+ arraySort(groupArray((key, time))) AS sorted
+SELECT
+ arrayStringConcat(arrayMap(one -> hex(one.1), sorted)),
+ arrayMap(one -> (one.2), sorted)
+FROM
+(
+ SELECT
+  key,
+  max(time) AS time
+ FROM
+ (
+  SELECT
+   key,
+   toUnixTimestamp64Nano(until) AS time
+  FROM turnspan.tombstone
+  UNION ALL
+  SELECT
+   key,
+   toInt64(0) AS time
+  FROM
+  (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  )
+  UNION ALL
+  SELECT
+   key,
+   toInt64(0) AS time
+  FROM
+  (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:span'))
+  )
+  UNION ALL
+  SELECT
+   key,
+   toInt64(0) AS time
+  FROM
+  (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+  )
+  UNION ALL
+  SELECT
+   key,
+   toInt64(0) AS time
+  FROM
+  (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+  )
+ )
+ GROUP BY key
+);
+
+SELECT count()
+FROM tombstone;
+
+ALTER TABLE turnspan.keeping_row
+ (DROP PARTITION '<time>-forget-<drawn>');
+
+SELECT
+ toUnixTimestamp64Nano(until) AS time,
+ groupUniqArray(toString(kind))
+FROM turnspan.tombstone
+WHERE ((forgetting_id GLOBAL IN (
+ SELECT forgetting_id
+ FROM turnspan.tombstone
+ WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+)) OR ((forgetting_id = '') AND (until GLOBAL IN (
+ SELECT until
+ FROM turnspan.tombstone
+ WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+))))
+GROUP BY time
+ORDER BY time ASC;
+
+INSERT INTO turnspan.tombstone (project, kind, key, until, forgetting_id, asked, reason, author, created_at, written_at) WITH
+ fromUnixTimestamp64Nano({until:Int64}, 'UTC') AS now
+SELECT DISTINCT
+ reason,
+ substring(record, length({unit:String}) + 1),
+ key,
+ now,
+ {forgetting:String},
+ false,
+ '',
+ '',
+ now,
+ now
+FROM turnspan.keeping_row
+WHERE (pass = {pass:String}) AND startsWith(record, {unit:String});
+
+INSERT INTO turnspan.tombstone FORMAT Native;
+
+WITH
+ arraySort(groupArray((key, until))) AS sorted
+SELECT
+ arrayStringConcat(arrayMap(one -> hex(one.1), sorted)),
+ arrayMap(one -> (one.2), sorted),
+ arraySort(groupUniqArrayArray(kinds))
+FROM
+(
+ SELECT
+  key,
+  toUnixTimestamp64Nano(max(tombstone.until)) AS until,
+  groupUniqArray(toString(kind)) AS kinds
+ FROM tombstone
+ WHERE {shared:Bool} OR (kind NOT IN ('message', 'definition', 'tried', 'rolled'))
+ GROUP BY key
+);
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toMonday(start_time),
+ '',
+ sipHash128(project, session_id, start_time, span_id, written_at)
+FROM turnspan.llm_call AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toMonday(start_time),
+ '',
+ sipHash128(project, session_id, start_time, turn_id, written_at)
+FROM turnspan.turn_summary AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)
+FROM turnspan.annotation AS r
+WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(subject_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(subject_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((toString(chosen_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(chosen_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((toString(rejected_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(rejected_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)
+FROM turnspan.withdrawal AS r
+WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(subject_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(subject_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
+))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, target, artifact_id, written_at)
+FROM turnspan.artifact AS r
+WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, source, artifact_id, written_at)
+FROM turnspan.artifact_check AS r
+WHERE ((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, consortium_id, written_at)
+FROM turnspan.consortium AS r
+WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, consortium_id, arbiter_id, written_at)
+FROM turnspan.consortium_iteration AS r
+WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, consortium_id, member_id, written_at)
+FROM turnspan.consortium_member AS r
+WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toMonday(start_time),
+ '',
+ sipHash128(project, session_id, start_time, span_id, written_at)
+FROM turnspan.tool_call AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ '',
+ sipHash128(project, scope, hash, written_at)
+FROM turnspan.message AS r
+WHERE ((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(scope) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(scope))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toMonday(start_time),
+ '',
+ sipHash128(project, session_id, start_time, assembly_id, written_at)
+FROM turnspan.context_assembly AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toMonday(start_time),
+ '',
+ sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)
+FROM turnspan.context_item AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+)))));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toMonday(start_time),
+ '',
+ sipHash128(project, trace_id, start_time, span_id, written_at)
+FROM turnspan.span AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+)))));
+
+SELECT
+ toString(week),
+ count()
+FROM turnspan.keeping_row
+WHERE (pass = {pass:String}) AND (record = {record:String}) AND (({reason:String} = '') OR (reason = {reason:String}))
+GROUP BY week
+ORDER BY week ASC;
+
+ALTER TABLE turnspan.turn_summary
+ (DELETE WHERE (toMonday(start_time) IN ('2026-09-21')) AND (sipHash128(project, session_id, start_time, turn_id, written_at) GLOBAL IN (
+  SELECT key
+  FROM turnspan.keeping_row
+  WHERE (pass = '<time>-forget-<drawn>') AND (record = 'turn_summary') AND (week IN ('2026-09-21')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
+ )));
+
+ALTER TABLE turnspan.annotation
+ (DELETE WHERE sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at) GLOBAL IN (
+  SELECT key
+  FROM turnspan.keeping_row
+  WHERE (pass = '<time>-forget-<drawn>') AND (record = 'annotation') AND (week IN ('1970-01-01')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
+ ));
+
+ALTER TABLE turnspan.withdrawal
+ (DELETE WHERE sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at) GLOBAL IN (
+  SELECT key
+  FROM turnspan.keeping_row
+  WHERE (pass = '<time>-forget-<drawn>') AND (record = 'withdrawal') AND (week IN ('1970-01-01')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
+ ));
+
+SELECT
+ `table`,
+ count()
+FROM system.parts
+WHERE (database = {database:String}) AND (`table` IN ({tables:Array(String)})) AND active AND has_lightweight_delete
+GROUP BY `table`
+ORDER BY `table` ASC;
+
+SELECT
+ `table`,
+ count()
+FROM system.parts
+WHERE (database = {database:String}) AND (`table` IN ({tables:Array(String)})) AND (NOT active)
+GROUP BY `table`
+ORDER BY `table` ASC;
+
+SELECT create_table_query
+FROM system.tables
+WHERE (database = {database:String}) AND (name = {table:String});
+
+ALTER TABLE turnspan.annotation
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.annotation
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.annotation
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.consortium
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.consortium
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.consortium
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.consortium_iteration
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.consortium_iteration
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.consortium_iteration
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.consortium_member
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.consortium_member
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.consortium_member
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.context_assembly
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.context_assembly
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.context_assembly
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.context_item
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.context_item
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.context_item
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.definition
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.definition
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.definition
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.import_position
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.import_position
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.import_position
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.llm_call
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.llm_call
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.llm_call
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.message
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.message
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.message
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.span
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.span
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.span
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.tool_call
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.tool_call
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.tool_call
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.turn_summary
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.turn_summary
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.turn_summary
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.withdrawal
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.withdrawal
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.withdrawal
+ (RESET SETTING old_parts_lifetime);
+
+SELECT
+ countIf(1),
+ countIf(((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+ )))))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parent_span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(provider)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(operation)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(request_model)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(response_model)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(response_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(request_parameters)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(stream_outcome)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(finish_reasons, {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(price_version)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(response_text)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(response_thoughts)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(tool_calls)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_version)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(consortium_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rollout_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(attempt_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.llm_call;
+
+SELECT
+ countIf(1),
+ countIf(((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ )))))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(user_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parent_turn_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parent_span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(status)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_version)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(user_message)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(response_text)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(stop_reason)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(stop_detail)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_intent)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(chat_mode)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(task_type)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(target)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(models, {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rollout_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(attempt_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.turn_summary;
+
+SELECT
+ countIf(1),
+ countIf(((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(subject_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(subject_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((toString(chosen_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(chosen_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((toString(rejected_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(rejected_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ )))))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(subject_kind)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(subject_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(kind)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(annotation_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(outcome)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(comment)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(chosen_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rejected_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(directive)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(author)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(source)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(ranking_id)], {short:Array(String)})))
+FROM turnspan.annotation;
+
+SELECT
+ countIf(1),
+ countIf(((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(subject_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(subject_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(subject_kind)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(subject_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(kind)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(withdrawal_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(annotation_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(author)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(source)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(comment)], {short:Array(String)})))
+FROM turnspan.withdrawal;
+
+SELECT
+ countIf(1),
+ countIf(0),
+ countIf((written_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((written_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(name)], {short:Array(String)}))),
+ countIf((written_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(definition)], {short:Array(String)}))),
+ countIf((written_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(author)], {short:Array(String)})))
+FROM turnspan.review_queue;
+
+SELECT
+ countIf(1),
+ countIf(((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+ )))))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(target)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(artifact_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(kind)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(version)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(call_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rollout_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(attempt_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(version_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.artifact;
+
+SELECT
+ countIf(1),
+ countIf(((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))))),
+ countIf((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(source)], {short:Array(String)}))),
+ countIf((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(artifact_id)], {short:Array(String)}))),
+ countIf((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)}))),
+ countIf((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(target)], {short:Array(String)}))),
+ countIf((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(decision)], {short:Array(String)}))),
+ countIf((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(reason)], {short:Array(String)}))),
+ countIf((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(revision)], {short:Array(String)}))),
+ countIf((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(found_by)], {short:Array(String)}))),
+ countIf((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(later_revision)], {short:Array(String)}))),
+ countIf((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(correction_id)], {short:Array(String)})))
+FROM turnspan.artifact_check;
+
+SELECT
+ countIf(1),
+ countIf(0),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(evolution_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(from_version)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(to_version)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trigger)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(hypothesis)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(plan)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(changes), {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(author)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.evolution;
+
+SELECT
+ countIf(1),
+ countIf(0),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(experiment_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(insight_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(pattern)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(change)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(evolution_ids, {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(author)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.insight;
+
+SELECT
+ countIf(1),
+ countIf(0),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(version_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(name)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.agent_version;
+
+SELECT
+ countIf(1),
+ countIf(0),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rollout_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(attempt_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(version_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(status)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(model)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parameters)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(input)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(output)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.attempt;
+
+SELECT
+ countIf(1),
+ countIf(0),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rollout_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(task)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(version_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(status)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(final_attempt_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.rollout;
+
+SELECT
+ countIf(1),
+ countIf(0),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(kind)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(event_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(text)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(author)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.lineage_event;
+
+SELECT
+ countIf(1),
+ countIf(0),
+ countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(experiment_id)], {short:Array(String)}))),
+ countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
+ countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(label)], {short:Array(String)}))),
+ countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.lineage;
+
+SELECT
+ countIf(1),
+ countIf(0),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(experiment_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(need)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(constraints)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.experiment;
+
+SELECT
+ countIf(1),
+ countIf(((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+ )))))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(consortium_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(name)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(strategy)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(status)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(source)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(outer_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(outer_member)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(span_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.consortium;
+
+SELECT
+ countIf(1),
+ countIf(((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+ )))))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(consortium_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(arbiter_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(model)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(synthesis)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(ranking, {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(reasoning)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(refinement_areas, {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(raw)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.consortium_iteration;
+
+SELECT
+ countIf(1),
+ countIf(((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+ )))))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(consortium_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(member_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(model)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(instance)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(answer)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.consortium_member;
+
+SELECT
+ countIf(1),
+ countIf(((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+ )))))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parent_span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(type)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(call_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(arguments)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(result)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.tool_call;
+
+SELECT
+ countIf(1),
+ countIf(((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(scope) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(scope))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))))),
+ countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope)], {short:Array(String)}))),
+ countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(role)], {short:Array(String)}))),
+ countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(name)], {short:Array(String)}))),
+ countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parts)], {short:Array(String)}))),
+ countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(source)], {short:Array(String)}))),
+ countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(dialect)], {short:Array(String)})))
+FROM turnspan.message;
+
+SELECT
+ countIf(1),
+ countIf(0),
+ countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(kind)], {short:Array(String)}))),
+ countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(body)], {short:Array(String)}))),
+ countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(source)], {short:Array(String)})))
+FROM turnspan.definition;
+
+SELECT
+ countIf(1),
+ countIf(((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+ )))))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parent_span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(assembly_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(status)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(task_type)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(entities, {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(bypass_reason)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(step_names, {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(step_errors, {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.context_assembly;
+
+SELECT
+ countIf(1),
+ countIf(((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+ )))))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(assembly_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(item_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(section)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(source)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(reason)], {short:Array(String)})))
+FROM turnspan.context_item;
+
+SELECT
+ countIf(1),
+ countIf(((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+ )))))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parent_span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_state)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(kind)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(status_code)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(status_message)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_version)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(resource), {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(events)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(links)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.span;
+
+SELECT
+ countIf(1),
+ countIf(0),
+ countIf((began_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((began_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(kind)], {short:Array(String)}))),
+ countIf((began_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(source)], {short:Array(String)}))),
+ countIf((began_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(position)], {short:Array(String)})))
+FROM turnspan.import_position;

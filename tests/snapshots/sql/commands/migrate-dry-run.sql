@@ -1,0 +1,3 @@
+SELECT name
+FROM system.tables
+WHERE database = {database:String};

@@ -1,0 +1,7 @@
+SELECT count()
+FROM system.databases
+WHERE name = {name:String};
+
+SELECT name
+FROM system.tables
+WHERE database = {database:String};

@@ -1,0 +1,89 @@
+SELECT
+ project,
+ session_id,
+ any(service) AS service,
+ any(environment) AS environment,
+ any(user_id) AS user_id,
+ min(start_time) AS first_time,
+ max(start_time) AS last_time,
+ countIf(parent_turn_id = '') AS turns,
+ sum(t.rounds) AS rounds,
+ sum(llm_call_count) AS calls,
+ sum(tool_call_count) AS tools,
+ sumIf(t.input_tokens, parent_turn_id = '') AS input_tokens,
+ sumIf(t.output_tokens, parent_turn_id = '') AS output_tokens,
+ sumIf(t.cost_usd, parent_turn_id = '') AS cost_usd,
+ arraySort(groupUniqArrayArray(t.models)) AS models
+FROM turn_summary AS t
+WHERE (project = {project:String}) AND (session_id = {session:String})
+GROUP BY
+ project,
+ session_id;
+
+SELECT
+ start_time AS time,
+ project,
+ session_id AS session,
+ turn_id AS turn,
+ agent_name AS agent,
+ if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) AS stop_reason,
+ rounds,
+ tool_call_count AS tools,
+ t.duration AS duration_seconds,
+ t.cost_usd AS cost_usd,
+ leftUTF8(user_message, 240) AS user_message
+FROM turn_summary AS t
+WHERE (parent_turn_id = '') AND (({session:String} = '') OR (session_id = {session:String})) AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+ORDER BY
+ time DESC,
+ turn ASC
+LIMIT {limit:UInt32};
+
+SELECT *
+FROM
+(
+ SELECT
+  annotation_id AS id,
+  subject_kind,
+  subject_id,
+  kind,
+  outcome,
+  training_flag,
+  score,
+  comment,
+  directive,
+  chosen_id,
+  rejected_id,
+  author,
+  source,
+  confidence,
+  ranking_id,
+  created_at,
+  (NOT (startsWith(author, 'passive:') OR startsWith(source, 'machine')), toUnixTimestamp64Nano(created_at), toUnixTimestamp64Nano(written_at), annotation_id) AS rank
+ FROM annotation
+ WHERE (project = {project:String}) AND (subject_kind IN ({kinds:Array(String)})) AND (subject_id = {id:String})
+ UNION ALL
+ SELECT
+  annotation_id AS id,
+  subject_kind,
+  subject_id,
+  kind,
+  outcome,
+  training_flag,
+  score,
+  comment,
+  directive,
+  chosen_id,
+  rejected_id,
+  author,
+  source,
+  confidence,
+  ranking_id,
+  created_at,
+  (NOT (startsWith(author, 'passive:') OR startsWith(source, 'machine')), toUnixTimestamp64Nano(created_at), toUnixTimestamp64Nano(written_at), annotation_id) AS rank
+ FROM annotation
+ WHERE (project = {project:String}) AND (subject_kind IN ({kinds:Array(String)})) AND (kind = 'preference') AND (rejected_id = {id:String})
+)
+ORDER BY
+ created_at ASC,
+ id ASC;

@@ -1,0 +1,34 @@
+SELECT
+ lineage_id,
+ label,
+ directive,
+ once,
+ locked,
+ evolve
+FROM lineage_current
+WHERE (project = {project:String}) AND (lineage_id IN ({ids:Array(String)}));
+
+SELECT count()
+FROM tombstone;
+
+INSERT INTO turnspan.lineage_event FORMAT Native;
+
+SELECT
+ project,
+ session_id,
+ trace_id,
+ turn_id
+FROM turn_summary
+WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));
+
+SELECT count()
+FROM attempt
+WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));
+
+SELECT count()
+FROM rollout
+WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));
+
+SELECT count()
+FROM consortium
+WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));

@@ -1,0 +1,43 @@
+SELECT
+ calls,
+ answers,
+ sessions,
+ attempts,
+ model,
+ cost_usd,
+ (cost_usd * (calls - 1)) / calls AS again_usd,
+ first_time,
+ last_time,
+ first_span,
+ last_span
+FROM
+(
+ SELECT
+  cityHash64(project, input_messages, system_prompt, tool_definitions, request_model, request_parameters) AS asked,
+  count() AS calls,
+  uniqExact(cityHash64(output_messages)) AS answers,
+  uniqExactIf(session_id, session_id != '') AS sessions,
+  uniqExactIf(attempt_id, attempt_id != '') AS attempts,
+  any(request_model) AS model,
+  sum(c.cost_usd) AS cost_usd,
+  min(start_time) AS first_time,
+  max(start_time) AS last_time,
+  argMin(span_id, start_time) AS first_span,
+  argMax(span_id, start_time) AS last_span
+ FROM llm_call AS c
+ WHERE (asked IN (
+  SELECT cityHash64(project, input_messages, system_prompt, tool_definitions, request_model, request_parameters) AS asked_often
+  FROM llm_call
+  WHERE notEmpty(input_messages) AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')}))
+  GROUP BY asked_often
+  HAVING count() > 1
+  ORDER BY count() DESC
+  LIMIT {limit:UInt32}
+ )) AND notEmpty(input_messages) AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')}))
+ GROUP BY asked
+)
+ORDER BY
+ calls DESC,
+ cost_usd DESC,
+ last_time DESC
+LIMIT {limit:UInt32};

@@ -1,0 +1,75 @@
+SELECT
+ toDate(start_time) AS day,
+ if(response_model != '', toString(response_model), transform(concat(project, '\n', toString(request_model), '\n', toString(toDate(start_time))), ((
+  SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+  FROM
+  (
+   SELECT
+    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
+    argMaxIf(toString(response_model), start_time, response_model != '') AS answered
+   FROM llm_call
+   ARRAY JOIN [true, false] AS by_day
+   WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
+   GROUP BY asked
+   HAVING (countIf(response_model = '') > 0) AND (answered != '')
+  )
+ )).1, ((
+  SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+  FROM
+  (
+   SELECT
+    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
+    argMaxIf(toString(response_model), start_time, response_model != '') AS answered
+   FROM llm_call
+   ARRAY JOIN [true, false] AS by_day
+   WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
+   GROUP BY asked
+   HAVING (countIf(response_model = '') > 0) AND (answered != '')
+  )
+ )).2, transform(concat(project, '\n', toString(request_model), '\n'), ((
+  SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+  FROM
+  (
+   SELECT
+    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
+    argMaxIf(toString(response_model), start_time, response_model != '') AS answered
+   FROM llm_call
+   ARRAY JOIN [true, false] AS by_day
+   WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
+   GROUP BY asked
+   HAVING (countIf(response_model = '') > 0) AND (answered != '')
+  )
+ )).1, ((
+  SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+  FROM
+  (
+   SELECT
+    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
+    argMaxIf(toString(response_model), start_time, response_model != '') AS answered
+   FROM llm_call
+   ARRAY JOIN [true, false] AS by_day
+   WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
+   GROUP BY asked
+   HAVING (countIf(response_model = '') > 0) AND (answered != '')
+  )
+ )).2, toString(request_model)))) AS model,
+ count() AS calls,
+ countIf(error_type != '') AS errors,
+ sum(c.input_tokens) AS input_tokens,
+ sum(c.cache_read_tokens) AS cached_tokens,
+ sum(c.output_tokens) AS output_tokens,
+ sum(c.reasoning_tokens) AS reasoning_tokens,
+ sum(c.cost_usd) AS cost_usd,
+ countIf(c.cost_usd IS NULL) AS unpriced,
+ (quantilesTDigest(0.5, 0.95)(duration) AS p)[1] AS p50_seconds,
+ p[2] AS p95_seconds
+FROM llm_call AS c
+WHERE (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')}))
+GROUP BY
+ day,
+ model
+ORDER BY
+ day DESC,
+ calls DESC,
+ model ASC
+LIMIT {limit:UInt32};

@@ -1,0 +1,200 @@
+SELECT
+ session_id,
+ trace_id
+FROM turn_summary
+WHERE (project = {project:String}) AND (turn_id = {turn:String})
+LIMIT 1;
+
+SELECT
+ turn_id,
+ parent_turn_id,
+ trace_id,
+ span_id,
+ session_id,
+ start_time,
+ duration,
+ status,
+ agent_name,
+ agent_version,
+ user_message,
+ response_text,
+ stop_reason,
+ stop_detail,
+ rounds,
+ max_rounds,
+ llm_call_count,
+ tool_call_count,
+ tool_error_count,
+ turn_intent,
+ input_tokens,
+ output_tokens,
+ cost_usd,
+ models,
+ error_type,
+ error_message
+FROM turn_summary
+WHERE (project = {project:String}) AND (session_id = {session:String})
+ORDER BY
+ start_time ASC,
+ span_id ASC;
+
+SELECT
+ span_id,
+ trace_id,
+ turn_id,
+ parent_span_id,
+ start_time,
+ duration,
+ time_to_first_chunk,
+ round,
+ provider,
+ request_model,
+ response_model,
+ finish_reasons,
+ input_tokens,
+ output_tokens,
+ cache_read_tokens,
+ reasoning_tokens,
+ cost_usd,
+ tries,
+ stream_outcome,
+ error_type,
+ error_message,
+ agent_name,
+ response_text,
+ response_thoughts,
+ tool_calls,
+ toUInt32(if(other = 0, toInt64(length(input_messages)), toInt64(other) - 1)) AS repeated,
+ arrayMap(h -> lower(hex(h)), arraySlice(input_messages, repeated + 1)) AS input_hashes,
+ arrayMap(h -> lower(hex(h)), output_messages) AS output_hashes,
+ lower(hex(system_prompt)) AS system_hash
+FROM
+(
+ SELECT
+  *,
+  arrayFirstIndex((old, new) -> (old != new), arrayResize(before, length(input_messages)), input_messages) AS other
+ FROM
+ (
+  SELECT
+   *,
+   lagInFrame(input_messages) OVER (PARTITION BY agent_name ORDER BY start_time ASC, span_id ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
+  FROM llm_call
+  WHERE (project = {project:String}) AND (session_id = {session:String})
+ )
+) AS sent
+ORDER BY
+ start_time ASC,
+ span_id ASC;
+
+SELECT
+ span_id,
+ name,
+ call_id,
+ start_time,
+ duration,
+ round,
+ arguments,
+ result,
+ failed,
+ error_type,
+ error_message,
+ turn_id,
+ trace_id,
+ parent_span_id
+FROM tool_call
+WHERE (project = {project:String}) AND (session_id = {session:String})
+ORDER BY
+ start_time ASC,
+ span_id ASC;
+
+SELECT
+ lower(hex(hash)) AS id,
+ role,
+ name,
+ parts,
+ source,
+ dialect
+FROM message
+WHERE (project = {project:String}) AND (scope = {scope:String});
+
+SELECT *
+FROM
+(
+ SELECT
+  annotation_id AS id,
+  subject_kind,
+  subject_id,
+  kind,
+  outcome,
+  training_flag,
+  score,
+  comment,
+  directive,
+  chosen_id,
+  rejected_id,
+  author,
+  source,
+  confidence,
+  ranking_id,
+  created_at,
+  (NOT (startsWith(author, 'passive:') OR startsWith(source, 'machine')), toUnixTimestamp64Nano(created_at), toUnixTimestamp64Nano(written_at), annotation_id) AS rank
+ FROM annotation
+ WHERE (project = {project:String}) AND (subject_kind IN ({kinds:Array(String)})) AND (subject_id = {id:String})
+ UNION ALL
+ SELECT
+  annotation_id AS id,
+  subject_kind,
+  subject_id,
+  kind,
+  outcome,
+  training_flag,
+  score,
+  comment,
+  directive,
+  chosen_id,
+  rejected_id,
+  author,
+  source,
+  confidence,
+  ranking_id,
+  created_at,
+  (NOT (startsWith(author, 'passive:') OR startsWith(source, 'machine')), toUnixTimestamp64Nano(created_at), toUnixTimestamp64Nano(written_at), annotation_id) AS rank
+ FROM annotation
+ WHERE (project = {project:String}) AND (subject_kind IN ({kinds:Array(String)})) AND (kind = 'preference') AND (rejected_id = {id:String})
+)
+ORDER BY
+ created_at ASC,
+ id ASC;
+
+SELECT count()
+FROM withdrawal;
+
+SELECT
+ kind,
+ subject_id,
+ annotation_id AS id,
+ withdrawn_at,
+ withdrawn_by,
+ reason
+FROM annotation_withdrawn
+WHERE (project = {project:String}) AND (subject_kind IN ({kinds:Array(String)})) AND (subject_id IN ({ids:Array(String)}));
+
+SELECT
+ project,
+ source,
+ artifact_id,
+ turn_id,
+ target,
+ decision,
+ reason,
+ revision,
+ found_by,
+ revised_at,
+ later_revision,
+ correction_id,
+ similarity,
+ decided_at,
+ checked_at,
+ toUnixTimestamp64Nano(decided_at) AS decided
+FROM artifact_check
+WHERE (project IN ({projects:Array(String)})) AND (turn_id IN ({turns:Array(String)}));

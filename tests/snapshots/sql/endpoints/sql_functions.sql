@@ -1,0 +1,7 @@
+SELECT
+ name,
+ syntax,
+ description
+FROM system.functions
+WHERE (alias_to = '') AND (NOT startsWith(name, '_'))
+ORDER BY name ASC;

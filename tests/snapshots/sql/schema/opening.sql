@@ -1,0 +1,5 @@
+SELECT
+ version,
+ argMax(checksum, applied_at)
+FROM turnspan.schema_migration
+GROUP BY version;

@@ -1,0 +1,114 @@
+SELECT
+ toUnixTimestamp64Nano(min(first)),
+ toUnixTimestamp64Nano(max(last)),
+ sum(rows)
+FROM
+(
+ SELECT
+  min(start_time) AS first,
+  max(start_time) AS last,
+  count() AS rows
+ FROM turn_summary
+ WHERE (({project:String} = '') OR (project = {project:String}))
+ UNION ALL
+ SELECT
+  min(start_time),
+  max(start_time),
+  count()
+ FROM tool_call
+ WHERE (({project:String} = '') OR (project = {project:String}))
+ UNION ALL
+ SELECT
+  min(first_seen),
+  max(first_seen),
+  count()
+ FROM message
+ WHERE (({project:String} = '') OR (project = {project:String}))
+)
+WHERE rows > 0;
+
+SELECT
+ kind,
+ project,
+ session_id,
+ turn_id,
+ span_id,
+ nanoseconds,
+ substringUTF8(found, greatest(1, toInt64(at) - 60), 300) AS cut
+FROM
+(
+ SELECT
+  project,
+  session_id,
+  turn_id,
+  span_id,
+  toUnixTimestamp64Nano(start_time) AS nanoseconds,
+  [('user message', user_message), ('reply', response_text), ('why it stopped', concat(t.stop_reason, ' ', t.stop_detail)), ('error', concat(t.error_type, ' ', t.error_message))] AS texts,
+  arrayFirst(one -> (positionCaseInsensitiveUTF8(one.2, {text:String}) > 0), texts) AS first,
+  first.1 AS kind,
+  first.2 AS found,
+  positionCaseInsensitiveUTF8(found, {text:String}) AS at
+ FROM turn_summary AS t
+ WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {from:DateTime64(9, 'UTC')}) AND (start_time < {to:DateTime64(9, 'UTC')}) AND (at > 0)
+ ORDER BY
+  start_time DESC,
+  span_id ASC
+ LIMIT {limit:UInt32}
+);
+
+SELECT
+ kind,
+ project,
+ session_id,
+ turn_id,
+ span_id,
+ nanoseconds,
+ substringUTF8(found, greatest(1, toInt64(at) - 60), 300) AS cut
+FROM
+(
+ SELECT
+  project,
+  session_id,
+  turn_id,
+  span_id,
+  toUnixTimestamp64Nano(start_time) AS nanoseconds,
+  [('tool', toString(name)), ('tool arguments', arguments), ('tool result', result), ('tool error', concat(t.error_type, ' ', t.error_message))] AS texts,
+  arrayFirst(one -> (positionCaseInsensitiveUTF8(one.2, {text:String}) > 0), texts) AS first,
+  first.1 AS kind,
+  first.2 AS found,
+  positionCaseInsensitiveUTF8(found, {text:String}) AS at
+ FROM tool_call AS t
+ WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {from:DateTime64(9, 'UTC')}) AND (start_time < {to:DateTime64(9, 'UTC')}) AND (at > 0)
+ ORDER BY
+  start_time DESC,
+  span_id ASC
+ LIMIT {limit:UInt32}
+);
+
+SELECT
+ kind,
+ project,
+ session_id,
+ turn_id,
+ span_id,
+ nanoseconds,
+ substringUTF8(found, greatest(1, toInt64(at) - 60), 300) AS cut
+FROM
+(
+ SELECT
+  project,
+  scope AS session_id,
+  '' AS turn_id,
+  '' AS span_id,
+  toUnixTimestamp64Nano(first_seen) AS nanoseconds,
+  concat(role, ' message') AS kind,
+  parts AS found,
+  positionCaseInsensitiveUTF8(found, {written:String}) AS at
+ FROM message
+ WHERE (({project:String} = '') OR (project = {project:String})) AND (at > 0) AND (first_seen >= {from:DateTime64(9, 'UTC')}) AND (first_seen < {to:DateTime64(9, 'UTC')})
+ ORDER BY
+  first_seen DESC,
+  hash ASC
+ LIMIT 1 BY hash
+ LIMIT {limit:UInt32}
+);

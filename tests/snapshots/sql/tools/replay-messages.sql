@@ -1,0 +1,111 @@
+SELECT
+ turn_id,
+ parent_turn_id,
+ trace_id,
+ span_id,
+ session_id,
+ start_time,
+ duration,
+ status,
+ agent_name,
+ agent_version,
+ user_message,
+ response_text,
+ stop_reason,
+ stop_detail,
+ rounds,
+ max_rounds,
+ llm_call_count,
+ tool_call_count,
+ tool_error_count,
+ turn_intent,
+ input_tokens,
+ output_tokens,
+ cost_usd,
+ models,
+ error_type,
+ error_message
+FROM turn_summary
+WHERE (project = {project:String}) AND (session_id = {session:String})
+ORDER BY
+ start_time ASC,
+ span_id ASC;
+
+SELECT
+ span_id,
+ trace_id,
+ turn_id,
+ parent_span_id,
+ start_time,
+ duration,
+ time_to_first_chunk,
+ round,
+ provider,
+ request_model,
+ response_model,
+ finish_reasons,
+ input_tokens,
+ output_tokens,
+ cache_read_tokens,
+ reasoning_tokens,
+ cost_usd,
+ tries,
+ stream_outcome,
+ error_type,
+ error_message,
+ agent_name,
+ response_text,
+ response_thoughts,
+ tool_calls,
+ toUInt32(if(other = 0, toInt64(length(input_messages)), toInt64(other) - 1)) AS repeated,
+ arrayMap(h -> lower(hex(h)), arraySlice(input_messages, repeated + 1)) AS input_hashes,
+ arrayMap(h -> lower(hex(h)), output_messages) AS output_hashes,
+ lower(hex(system_prompt)) AS system_hash
+FROM
+(
+ SELECT
+  *,
+  arrayFirstIndex((old, new) -> (old != new), arrayResize(before, length(input_messages)), input_messages) AS other
+ FROM
+ (
+  SELECT
+   *,
+   lagInFrame(input_messages) OVER (PARTITION BY agent_name ORDER BY start_time ASC, span_id ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
+  FROM llm_call
+  WHERE (project = {project:String}) AND (session_id = {session:String})
+ )
+) AS sent
+ORDER BY
+ start_time ASC,
+ span_id ASC;
+
+SELECT
+ span_id,
+ name,
+ call_id,
+ start_time,
+ duration,
+ round,
+ arguments,
+ result,
+ failed,
+ error_type,
+ error_message,
+ turn_id,
+ trace_id,
+ parent_span_id
+FROM tool_call
+WHERE (project = {project:String}) AND (session_id = {session:String})
+ORDER BY
+ start_time ASC,
+ span_id ASC;
+
+SELECT
+ lower(hex(hash)) AS id,
+ role,
+ name,
+ parts,
+ source,
+ dialect
+FROM message
+WHERE (project = {project:String}) AND (scope = {scope:String});
