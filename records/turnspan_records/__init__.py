@@ -29,7 +29,7 @@ from turnspan_records.contexts import (
 from turnspan_records.detail import detail
 from turnspan_records.detail_types import Detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
-from turnspan_records.judging.history import RecordedJudgment, judgments
+from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, queues, waiting
 from turnspan_records.judging.review import Review
 from turnspan_records.keeping.summaries import Sessions, SessionSummary, SessionTurn, summaries
@@ -89,6 +89,7 @@ __all__ = [
     "Exported",
     "Filters",
     "Hit",
+    "JudgmentRecord",
     "Limits",
     "Note",
     "Outline",
@@ -97,7 +98,6 @@ __all__ = [
     "QualityReport",
     "Queue",
     "RecordRef",
-    "RecordedJudgment",
     "RefusedError",
     "Result",
     "Review",

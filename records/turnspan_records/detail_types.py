@@ -8,7 +8,7 @@ from typing import Any
 
 from turnspan_clickhouse.store.client import Result
 from turnspan_records.conversation import MessageRecord
-from turnspan_records.judging.history import RecordedJudgment
+from turnspan_records.judging.history import JudgmentRecord
 
 
 @dataclass(slots=True)
@@ -37,4 +37,4 @@ class Detail:
     input_messages: list[MessageRecord] = field(default_factory=list[MessageRecord])
     output_messages: list[MessageRecord] = field(default_factory=list[MessageRecord])
     spans: list[SpanNode] = field(default_factory=list[SpanNode])
-    judgments: list[RecordedJudgment] = field(default_factory=list[RecordedJudgment])
+    judgments: list[JudgmentRecord] = field(default_factory=list[JudgmentRecord])

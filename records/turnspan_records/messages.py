@@ -11,7 +11,7 @@ from turnspan.dialects.rebuild import rebuild_message
 from turnspan.runtime.errors import TurnspanError
 from turnspan_clickhouse.rows.tables import NO_HASH
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.conversation import MessageRecord, ToolCallRequest
+from turnspan_records.conversation import MessageRecord, ToolRequestRecord
 
 NONE = NO_HASH.hex()
 """The hash column's value, in hex, where a record has no such content."""
@@ -88,7 +88,7 @@ def prompt_text(body: str) -> str:
     return "\n\n".join(str(part.get("content", "")) for part in parts)
 
 
-def requested_tools(replies: Sequence[MessageRecord], inline: str) -> list[ToolCallRequest]:
+def requested_tools(replies: Sequence[MessageRecord], inline: str) -> list[ToolRequestRecord]:
     """The tools that a reply asks for; from the inline column where messages are not recorded."""
     parts = [part for reply in replies for part in reply.parts]
     if not any(reply.recorded for reply in replies):
@@ -96,8 +96,8 @@ def requested_tools(replies: Sequence[MessageRecord], inline: str) -> list[ToolC
     return [_request(part) for part in parts if part.get("type", "tool_call") == "tool_call"]
 
 
-def _request(part: dict[str, Any]) -> ToolCallRequest:
-    return ToolCallRequest(
+def _request(part: dict[str, Any]) -> ToolRequestRecord:
+    return ToolRequestRecord(
         call_id=str(part.get("id") or ""),
         name=str(part.get("name") or ""),
         arguments=part.get("arguments"),

@@ -14,8 +14,8 @@ from turnspan_records.conversation import (
     Conversation,
     MessageRecord,
     Step,
-    ToolCallRequest,
-    ToolRecord,
+    ToolExecutionRecord,
+    ToolRequestRecord,
     TurnRecord,
 )
 from turnspan_records.history import Continuation, History
@@ -72,7 +72,7 @@ class Assembled:
 def assemble(
     turns: Sequence[TurnRecord],
     sent: Sequence[rows.SentCall],
-    tools: Sequence[ToolRecord],
+    tools: Sequence[ToolExecutionRecord],
     messages: Mapping[str, MessageRecord],
     prompts: Mapping[str, str],
     gists: Mapping[str, str],
@@ -150,11 +150,13 @@ def _gist(message: MessageRecord) -> str:
     return repr((message.text.strip(), calls))
 
 
-def _match_tools(calls: Sequence[CallRecord], tools: Sequence[ToolRecord]) -> list[ToolRecord]:
+def _match_tools(
+    calls: Sequence[CallRecord], tools: Sequence[ToolExecutionRecord]
+) -> list[ToolExecutionRecord]:
     """Give every request its execution; returns the executions that no request accounts for."""
     taken: set[int] = set()
     for by_id in (True, False):
-        waiting: dict[_Key, deque[ToolRecord]] = {}
+        waiting: dict[_Key, deque[ToolExecutionRecord]] = {}
         for tool in tools:
             key = _tool_key(tool, by_id)
             if key is not None and id(tool) not in taken:
@@ -171,21 +173,21 @@ def _match_tools(calls: Sequence[CallRecord], tools: Sequence[ToolRecord]) -> li
 _Key = tuple[str, str, int]
 
 
-def _tool_key(tool: ToolRecord, by_id: bool) -> _Key | None:
+def _tool_key(tool: ToolExecutionRecord, by_id: bool) -> _Key | None:
     if by_id:
         return (tool.turn_id, tool.call_id, 0) if tool.call_id else None
     return tool.turn_id, tool.name, tool.round
 
 
-def _request_key(call: CallRecord, request: ToolCallRequest, by_id: bool) -> _Key | None:
+def _request_key(call: CallRecord, request: ToolRequestRecord, by_id: bool) -> _Key | None:
     if by_id:
         return (call.turn_id, request.call_id, 0) if request.call_id else None
     return call.turn_id, request.name, call.round
 
 
 def _take(
-    waiting: deque[ToolRecord] | None, call: CallRecord, request: ToolCallRequest
-) -> ToolRecord | None:
+    waiting: deque[ToolExecutionRecord] | None, call: CallRecord, request: ToolRequestRecord
+) -> ToolExecutionRecord | None:
     """The first that began after the call, unless both name a call and not the same."""
     for at, tool in enumerate(waiting or ()):
         other = tool.call_id and request.call_id and tool.call_id != request.call_id
@@ -197,7 +199,7 @@ def _take(
 
 def _answer(calls: Sequence[CallRecord]) -> None:
     """Note for every request the result that a later call gave back to the model."""
-    asked: dict[str, ToolCallRequest] = {}
+    asked: dict[str, ToolRequestRecord] = {}
     for call in calls:
         for message in call.new_messages:
             for part in message.parts:
@@ -212,7 +214,9 @@ def _is_response(part: Mapping[str, Any]) -> bool:
     return part.get("type") == "tool_call_response"
 
 
-def _nest(turns: Sequence[TurnRecord], others: Iterable[CallRecord | ToolRecord]) -> list[Step]:
+def _nest(
+    turns: Sequence[TurnRecord], others: Iterable[CallRecord | ToolExecutionRecord]
+) -> list[Step]:
     by_id = {turn.turn_id: turn for turn in turns}
     roots: list[Step] = []
     for step in sorted([*turns, *others], key=_order):

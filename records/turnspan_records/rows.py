@@ -8,7 +8,7 @@ from typing import Any
 
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.times import utc
-from turnspan_records.conversation import CallRecord, ToolRecord, TurnRecord
+from turnspan_records.conversation import CallRecord, ToolExecutionRecord, TurnRecord
 
 _IN_ORDER = " WHERE {where} ORDER BY start_time, span_id"
 
@@ -97,6 +97,6 @@ def fill_histories(sent: Iterable[SentCall]) -> None:
         call.input_hashes = before[call.agent_name] = [*known, *call.input_hashes]
 
 
-def tool(row: Mapping[str, Any]) -> ToolRecord:
+def tool(row: Mapping[str, Any]) -> ToolExecutionRecord:
     """A tool_call row selected by TOOLS."""
-    return of_row(ToolRecord, row, start_time=utc(row["start_time"]))
+    return of_row(ToolExecutionRecord, row, start_time=utc(row["start_time"]))

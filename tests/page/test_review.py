@@ -18,7 +18,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access import open_dsn
-from turnspan_records.judging.history import RecordedJudgment, judgments
+from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.judging.queues import Queue, progress
 
 TURNS = 60
@@ -79,7 +79,7 @@ def press(seen: Watched, key: str) -> str:
     return shown(seen) if "at=" in seen.path else ""
 
 
-def told(folder: Path, *turns: str) -> list[RecordedJudgment]:
+def told(folder: Path, *turns: str) -> list[JudgmentRecord]:
     """What is in the store of some turns, when nobody else has it open."""
     with open_dsn(Dsn(scheme="chdb", path=folder / "store")) as store:
         return [one for id_ in turns for one in judgments(store, PROJECT, "turn", id_)]

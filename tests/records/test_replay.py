@@ -21,7 +21,7 @@ from support.shop_session import (
 )
 from turnspan_clickhouse.rows.tables import Definition, Record
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.conversation import CallRecord, ToolRecord, TurnRecord
+from turnspan_records.conversation import CallRecord, ToolExecutionRecord, TurnRecord
 from turnspan_records.messages import ContentMissingError, exact_messages
 from turnspan_records.replay import replay
 
@@ -82,7 +82,7 @@ def test_a_tool_call_has_its_execution_and_what_the_model_was_given(store: Store
     assert stock.execution is not None and stock.execution.span_id == "x1"
     assert stock.execution.duration == 0.5 and stock.seen == "3 pairs"
     assert price.execution is not None and price.execution.failed and price.answered
-    assert not any(isinstance(step, ToolRecord) for step in conversation.steps)
+    assert not any(isinstance(step, ToolExecutionRecord) for step in conversation.steps)
 
 
 def test_turns_come_in_order_with_how_they_ended(store: Store) -> None:
@@ -106,7 +106,7 @@ def test_tools_without_a_call_id_are_matched_by_round_and_name(store: Store) -> 
     assert price.execution is not None and price.execution.span_id == "x2"
     (first, _) = conversation.steps
     assert isinstance(first, TurnRecord)
-    loose = [step for step in first.steps if isinstance(step, ToolRecord)]
+    loose = [step for step in first.steps if isinstance(step, ToolExecutionRecord)]
     assert [step.name for step in loose] == ["log"]
 
 

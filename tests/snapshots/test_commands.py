@@ -25,7 +25,7 @@ from support.snapshots import Asked, Recorder, compare, kept
 from support.story import CALL, TOOL, TRACE, TURN
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.cli import turnspan
-from turnspan_records.training.wanted import KINDS as SETS
+from turnspan_records.training.export_request import KINDS as SETS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # the first test runs every command
 TOPIC = "commands"

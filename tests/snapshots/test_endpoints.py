@@ -130,7 +130,7 @@ POSTED: dict[str, tuple[str, dict[str, Any]]] = {
 
 def _page(dsn: Dsn) -> Any:
     """A client of the page, whose types are partly unknown."""
-    app = make_app(reader.Reader(dsn), tokens=[TOKEN], port=PORT)
+    app = make_app(reader.StoreReader(dsn), tokens=[TOKEN], port=PORT)
     client = TestClient(app, base_url=f"http://127.0.0.1:{PORT}")
     client.headers["authorization"] = f"Bearer {TOKEN}"
     return client

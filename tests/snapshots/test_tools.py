@@ -15,7 +15,7 @@ from support.rows import PROJECT
 from support.snapshots import Asked, Recorder, compare, kept
 from support.story import CALL, TOOL, TURN
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_console.mcp_server.asking import Asking
+from turnspan_console.mcp_server.store_questions import StoreQuestions
 from turnspan_console.mcp_server.tools import server_of
 
 TOPIC = "tools"
@@ -56,7 +56,7 @@ CALLED: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.fixture(scope="module")
 def asked(recorder: Recorder, copied_dsn: Dsn) -> Mapping[str, Asked]:
     """Every question, in this order, of one server."""
-    asking = Asking(copied_dsn)
+    asking = StoreQuestions(copied_dsn)
     server = server_of(asking, judgments=True, author="ada")
 
     async def answers() -> dict[str, Asked]:

@@ -268,7 +268,7 @@ export interface ConsortiumRun {
   missing: number;
   other_calls: string[];
   iterations: Iteration[];
-  judgments: RecordedJudgment[];
+  judgments: JudgmentRecord[];
 }
 
 export interface ContextItem {
@@ -698,6 +698,29 @@ export interface JudgedNow {
   id: string;
 }
 
+export interface JudgmentRecord {
+  id: string;
+  subject_kind: string;
+  subject_id: string;
+  kind: string;
+  outcome: string;
+  training_flag: number | null;
+  score: number | null;
+  comment: string;
+  directive: string;
+  chosen_id: string;
+  rejected_id: string;
+  author: string;
+  source: string;
+  confidence: number | null;
+  ranking_id: string;
+  created_at: string;
+  holds: boolean;
+  withdrawn_at: string | null;
+  withdrawn_by: string;
+  reason: string;
+}
+
 export interface JudgmentSubject {
   kind: string;
   id: string;
@@ -1044,29 +1067,6 @@ export interface ReceiverShown {
   spans: number;
 }
 
-export interface RecordedJudgment {
-  id: string;
-  subject_kind: string;
-  subject_id: string;
-  kind: string;
-  outcome: string;
-  training_flag: number | null;
-  score: number | null;
-  comment: string;
-  directive: string;
-  chosen_id: string;
-  rejected_id: string;
-  author: string;
-  source: string;
-  confidence: number | null;
-  ranking_id: string;
-  created_at: string;
-  holds: boolean;
-  withdrawn_at: string | null;
-  withdrawn_by: string;
-  reason: string;
-}
-
 export interface RequestAnswer {
   body: string;
   exact: boolean;
@@ -1123,7 +1123,7 @@ export interface ReviewQueuesQuery {
 
 export interface ReviewTurn {
   turn: TurnText;
-  judgments: RecordedJudgment[];
+  judgments: JudgmentRecord[];
   suggests: string;
   checks: ArtifactCheck[];
   revisions: Correction[];

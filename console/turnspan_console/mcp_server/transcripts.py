@@ -15,8 +15,8 @@ from turnspan_records.conversation import (
     Conversation,
     MessageRecord,
     Step,
-    ToolCallRequest,
-    ToolRecord,
+    ToolExecutionRecord,
+    ToolRequestRecord,
     TurnRecord,
 )
 from turnspan_records.screens.turn_end import TurnEnd
@@ -44,7 +44,7 @@ def transcript(conversation: Conversation, level: Level, turn: str = "") -> str:
 def _step(step: Step, level: Level, head: int, indent: str) -> Iterator[str]:
     if isinstance(step, TurnRecord):
         yield from _turn(step, level, head, indent)
-    elif isinstance(step, ToolRecord):
+    elif isinstance(step, ToolExecutionRecord):
         yield from _executed(step, head, indent)
     else:
         yield from _call(step, head, indent)
@@ -113,7 +113,7 @@ def _message(message: MessageRecord, head: int, indent: str) -> Iterator[str]:
         yield from quoted(message.role or "message", message.text, head, indent)
 
 
-def _request(request: ToolCallRequest, head: int, indent: str) -> Iterator[str]:
+def _request(request: ToolRequestRecord, head: int, indent: str) -> Iterator[str]:
     ran = request.execution
     facts: dict[str, Any] = {"name": request.name}
     if ran is not None:
@@ -125,7 +125,7 @@ def _request(request: ToolCallRequest, head: int, indent: str) -> Iterator[str]:
     yield from quoted("result", _text(result), head, indent + "  ")
 
 
-def _executed(tool: ToolRecord, head: int, indent: str) -> Iterator[str]:
+def _executed(tool: ToolExecutionRecord, head: int, indent: str) -> Iterator[str]:
     error = _error(tool.error_type, tool.error_message)
     facts = {"name": tool.name, "failed": tool.failed, "error": error}
     yield f"{indent}tool {_word(tool.span_id)} {_facts(facts)}"

@@ -18,7 +18,7 @@ from turnspan_console.panels.tables import columns, heading, print_table, useful
 from turnspan_console.panels.transcript import as_text, describe_part, signature
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.detail_types import Detail, SpanNode
-from turnspan_records.judging.history import RecordedJudgment
+from turnspan_records.judging.history import JudgmentRecord
 
 _LATER = ("attributes", "resource", "writer", "written_at", "scope_name", "scope_version")
 """Facts that come after the others."""
@@ -162,14 +162,14 @@ def _part(part: Mapping[str, Any], page: Page) -> None:
         page.line((f"[{describe_part(part)}]", styles.FAINT))
 
 
-def print_judgments(told: list[RecordedJudgment], page: Page) -> None:
+def print_judgments(told: list[JudgmentRecord], page: Page) -> None:
     """Write what was said of a record, the oldest first."""
     page.line((f"judgments: {len(told):,}", styles.HEADING))
     for one in told:
         _judgment(one, page)
 
 
-def _judgment(one: RecordedJudgment, page: Page) -> None:
+def _judgment(one: JudgmentRecord, page: Page) -> None:
     """One line: when, who, what; faint where it does not hold."""
     style = "" if one.holds else styles.FAINT
     sure = "" if one.confidence is None else f", {one.confidence:.0%} sure"

@@ -15,8 +15,8 @@ from turnspan_records.conversation import (
     Conversation,
     MessageRecord,
     Step,
-    ToolCallRequest,
-    ToolRecord,
+    ToolExecutionRecord,
+    ToolRequestRecord,
     TurnRecord,
 )
 
@@ -211,7 +211,7 @@ class Transcript:
 
     # -- tools -----------------------------------------------------------------------------------
 
-    def _request(self, request: ToolCallRequest) -> None:
+    def _request(self, request: ToolRequestRecord) -> None:
         tool = request.execution
         if request.answered or tool is not None:
             self._answered.add(request.call_id)
@@ -237,7 +237,7 @@ class Transcript:
             self._page.line(("no result recorded", styles.FAINT))
         self._page.pop()
 
-    def _execution(self, tool: ToolRecord) -> None:
+    def _execution(self, tool: ToolExecutionRecord) -> None:
         duration, id_ = values.seconds(tool.duration), self._id(tool.span_id)
         self._tool_line(tool.name, tool.arguments, tool.failed, duration, id_)
         self._page.push("  ")
@@ -257,7 +257,7 @@ class Transcript:
             (facts, styles.BAD if failed else styles.FAINT),
         )
 
-    def _result(self, tool: ToolRecord) -> None:
+    def _result(self, tool: ToolExecutionRecord) -> None:
         if tool.error_type or tool.error_message:
             words = ": ".join(one for one in (tool.error_type, tool.error_message) if one)
             self._page.text(words, mark="✗ ", style=styles.BAD, limit=6)

@@ -279,7 +279,7 @@ _KINDS: Final[Mapping[str, type[Any]]] = dict.fromkeys(
         "ModelInfo",
         "ModelPrice",
         "PriceVariant",
-        "PricedProvider",
+        "Provider",
         "StartDateConstraint",
         "Tier",
         "TieredPrices",

@@ -14,7 +14,7 @@ from typing import Any, Final
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.times import utc
-from turnspan_records.judging.history import RecordedJudgment, judgments
+from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.messages import load_definitions
 
 MEMBER: Final = 0
@@ -160,7 +160,7 @@ class ConsortiumRun:
     other_calls: list[str] = field(default_factory=list[str])
     """The ids of model calls that are no member's and no arbiter's."""
     iterations: list[Iteration] = field(default_factory=list[Iteration])
-    judgments: list[RecordedJudgment] = field(default_factory=list[RecordedJudgment])
+    judgments: list[JudgmentRecord] = field(default_factory=list[JudgmentRecord])
     """What was said of the run itself."""
 
 

@@ -37,7 +37,7 @@ class MessageRecord:
 
 
 @dataclass(slots=True)
-class ToolRecord:
+class ToolExecutionRecord:
     """A tool that ran, as its own span recorded it."""
 
     span_id: str
@@ -57,7 +57,7 @@ class ToolRecord:
 
 
 @dataclass(slots=True)
-class ToolCallRequest:
+class ToolRequestRecord:
     """A tool call that the model asked for, with what came of it.
 
     ``seen`` is the result that the model was given in its next request; ``execution`` is the tool's
@@ -67,7 +67,7 @@ class ToolCallRequest:
     call_id: str
     name: str
     arguments: Any
-    execution: ToolRecord | None = None
+    execution: ToolExecutionRecord | None = None
     seen: Any = None
     answered: bool = False
 
@@ -108,7 +108,7 @@ class CallRecord:
     dropped: int = 0
     """Messages of the call before that this one was not given (history trimmed or rewritten)."""
     replies: list[MessageRecord] = field(default_factory=list[MessageRecord])
-    requests: list[ToolCallRequest] = field(default_factory=list[ToolCallRequest])
+    requests: list[ToolRequestRecord] = field(default_factory=list[ToolRequestRecord])
 
 
 @dataclass(slots=True)
@@ -155,7 +155,7 @@ class TurnRecord:
         return in_notebook(turn_html(self))
 
 
-Step = CallRecord | ToolRecord | TurnRecord
+Step = CallRecord | ToolExecutionRecord | TurnRecord
 """A tool appears as a step only where no model request of its turn accounts for it."""
 
 

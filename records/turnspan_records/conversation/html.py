@@ -18,8 +18,8 @@ from turnspan_records.conversation import (
     Conversation,
     MessageRecord,
     Step,
-    ToolCallRequest,
-    ToolRecord,
+    ToolExecutionRecord,
+    ToolRequestRecord,
     TurnRecord,
 )
 
@@ -131,14 +131,14 @@ def _part(role: str, part: dict[str, Any]) -> str:
     return folded_html(str(kind or "part"), dumps_text(part))
 
 
-def _request(request: ToolCallRequest) -> str:
+def _request(request: ToolRequestRecord) -> str:
     name = f"⚒ {request.name}"
     if request.execution is not None:
         return _ran(request.execution)
     return f"{said_html(name, _text(request.arguments))}"
 
 
-def _ran(tool: ToolRecord) -> str:
+def _ran(tool: ToolExecutionRecord) -> str:
     failed = f"{tool.error_type}: {tool.error_message}" if tool.failed else ""
     error = f'<p class="bad">✗ {escaped(failed)}</p>' if failed else ""
     result = folded_html(f"result, {tool.duration:.2f} s", tool.result) if tool.result else ""

@@ -30,7 +30,7 @@ def settles(said: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedJudgment:
+class JudgmentRecord:
     """One judgment of a record."""
 
     id: str
@@ -119,7 +119,7 @@ _Identity = tuple[str, str, str]
 
 def judgments(
     store: Store, project: str, kind: str, id: str, *, also: Unlanded = NOTHING
-) -> list[RecordedJudgment]:
+) -> list[JudgmentRecord]:
     """Every judgment of a record, the oldest first; preferences over it as well.
 
     ``kind`` is ``turn``, ``call``, ``tool``, ``span``, ``session``, ``artifact``, ``attempt``
@@ -229,7 +229,7 @@ def _judged(
     row: Mapping[str, Any],
     holding: set[_Identity],
     withdrawn: Mapping[_Identity, Mapping[str, Any]],
-) -> RecordedJudgment:
+) -> JudgmentRecord:
     identity = _identity(row)
     values: dict[str, Any] = {name: value for name, value in row.items() if name != "rank"}
     values.update(created_at=utc(row["created_at"]), holds=identity in holding)
@@ -237,4 +237,4 @@ def _judged(
         values["withdrawn_at"] = utc(taken_back["withdrawn_at"])
         values["withdrawn_by"] = taken_back["withdrawn_by"]
         values["reason"] = taken_back["reason"]
-    return RecordedJudgment(**values)
+    return JudgmentRecord(**values)

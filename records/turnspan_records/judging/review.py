@@ -15,7 +15,7 @@ from turnspan_records.access.row_writer import judging_spool
 from turnspan_records.conversation import Conversation, TurnRecord
 from turnspan_records.judging.annotating import annotate
 from turnspan_records.judging.comparisons import withdraw
-from turnspan_records.judging.history import ASSESSING, RecordedJudgment, judgments
+from turnspan_records.judging.history import ASSESSING, JudgmentRecord, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
 from turnspan_records.judging.signal import Signal, signal
 from turnspan_records.lookup import RecordRef
@@ -35,7 +35,7 @@ class ReviewItem:
     turn: TurnRecord
     number: int
     """Which turn of the conversation it is, from 1."""
-    judgments: list[RecordedJudgment]
+    judgments: list[JudgmentRecord]
     signal: Signal
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.judging.history import RecordedJudgment
+from turnspan_records.judging.history import JudgmentRecord
 from turnspan_records.quality.artifact_checks import (
     ArtifactCheck,
     Correction,
@@ -28,7 +28,7 @@ class Signal:
     """What people made of the turn's texts."""
 
 
-def signal(store: Store, project: str, turn_id: str, told: Iterable[RecordedJudgment]) -> Signal:
+def signal(store: Store, project: str, turn_id: str, told: Iterable[JudgmentRecord]) -> Signal:
     """The passive signal of a turn of which ``told`` was said. Raises as ``Store.query``."""
     said = [
         one.outcome

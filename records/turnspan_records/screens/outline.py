@@ -16,8 +16,8 @@ from turnspan_records.conversation import (
     CallRecord,
     MessageRecord,
     Step,
-    ToolCallRequest,
-    ToolRecord,
+    ToolExecutionRecord,
+    ToolRequestRecord,
     TurnRecord,
 )
 from turnspan_records.history import Continuation
@@ -152,7 +152,7 @@ class _OutlineBuilder:
             self.messages.append(_head(message, self._known.sizes.get(message.hash, 0)))
         return at
 
-    def _request(self, request: ToolCallRequest) -> OutlineRequest:
+    def _request(self, request: ToolRequestRecord) -> OutlineRequest:
         ran = request.execution
         if ran is not None:
             self._requested.add(ran.span_id)
@@ -170,10 +170,10 @@ class _OutlineBuilder:
             altered=ran is not None and request.answered and not as_given,
         )
 
-    def _own(self, ran: ToolRecord) -> int:
+    def _own(self, ran: ToolExecutionRecord) -> int:
         return int(self._tools[ran.span_id]["answered_digest"])
 
-    def tools(self, tools: Iterable[ToolRecord]) -> Iterator[OutlineTool]:
+    def tools(self, tools: Iterable[ToolExecutionRecord]) -> Iterator[OutlineTool]:
         alike: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
         for tool in tools:
             row = self._tools[tool.span_id]

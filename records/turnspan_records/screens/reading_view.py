@@ -15,8 +15,8 @@ from turnspan_records.conversation import (
     CallRecord,
     MessageRecord,
     Step,
-    ToolCallRequest,
-    ToolRecord,
+    ToolExecutionRecord,
+    ToolRequestRecord,
     TurnRecord,
 )
 from turnspan_records.replay import replay
@@ -182,7 +182,7 @@ def _of_message(message: MessageRecord, depth: int, span_id: str) -> Iterator[Ut
         yield _say(kind if kind != "tool" else "result", text, depth, span_id, name=message.name)
 
 
-def _of_request(request: ToolCallRequest, depth: int, span_id: str) -> Iterator[Utterance]:
+def _of_request(request: ToolRequestRecord, depth: int, span_id: str) -> Iterator[Utterance]:
     ran = request.execution
     span_id = ran.span_id if ran else span_id
     failed = ran is not None and ran.failed
@@ -196,7 +196,7 @@ def _of_request(request: ToolCallRequest, depth: int, span_id: str) -> Iterator[
         )
 
 
-def _of_tool(tool: ToolRecord, depth: int) -> Iterator[Utterance]:
+def _of_tool(tool: ToolExecutionRecord, depth: int) -> Iterator[Utterance]:
     yield _say("tool", tool.arguments, depth, tool.span_id, name=tool.name, failed=tool.failed)
     result = tool.result or _error_of(tool)
     recorded = bool(result)
@@ -205,7 +205,7 @@ def _of_tool(tool: ToolRecord, depth: int) -> Iterator[Utterance]:
     )
 
 
-def _error_of(tool: ToolRecord) -> str:
+def _error_of(tool: ToolExecutionRecord) -> str:
     return f"{tool.error_type}: {tool.error_message}".strip(": ")
 
 

@@ -19,7 +19,7 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.times import utc
 from turnspan_records.judging.comparisons import said, withdraw, write_judgments
-from turnspan_records.judging.history import NOT_WITHDRAWN, RecordedJudgment, judgments
+from turnspan_records.judging.history import NOT_WITHDRAWN, JudgmentRecord, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
 from turnspan_records.judging.signal import Signal, signal
 from turnspan_records.judging.unlanded import Unlanded, unlanded
@@ -59,7 +59,7 @@ class Reviewed:
     """A turn that is to be judged, with what is known and what was said of it."""
 
     turn: TurnText
-    judgments: list[RecordedJudgment]
+    judgments: list[JudgmentRecord]
     signal: Signal
     done: bool
     """Whether somebody has judged it."""

@@ -3,7 +3,7 @@
 import { Changed } from "../parts/marked";
 import { percent, When } from "../parts/numbers";
 import { Line, plain } from "../parts/text";
-import type { RecordedJudgment, ReviewTurn } from "../types";
+import type { JudgmentRecord, ReviewTurn } from "../types";
 
 /** What became of what the turn wrote. */
 export function Known({ item }: { item: ReviewTurn }) {
@@ -61,7 +61,7 @@ export function Told({ item }: { item: ReviewTurn }) {
   );
 }
 
-function said(one: RecordedJudgment): string {
+function said(one: JudgmentRecord): string {
   if (one.kind === "preference") return `${one.chosen_id} over ${one.rejected_id}`;
   if (one.kind === "training_flag") return String(one.training_flag);
   if (one.score !== null) return `${one.score} ${one.outcome}`.trim();

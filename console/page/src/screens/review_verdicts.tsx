@@ -1,7 +1,7 @@
 // The judgments that can be given, each with its key, and what this reviewer has said already.
 import type { JSX } from "preact";
 import { type Action, hint, KEYS } from "../keys";
-import type { RecordedJudgment, ReviewTurn } from "../types";
+import type { JudgmentRecord, ReviewTurn } from "../types";
 import type { Said, Way } from "./review_way";
 
 interface Props {
@@ -82,10 +82,10 @@ export function Verdicts({ item, by, scoring, judge, way }: Props) {
 
 /** What holds of what this reviewer has said. */
 function newest(
-  judgments: readonly RecordedJudgment[],
+  judgments: readonly JudgmentRecord[],
   by: string,
   kind: string,
-): RecordedJudgment | undefined {
+): JudgmentRecord | undefined {
   return judgments.findLast((one) => one.author === by && one.kind === kind && !one.withdrawn_at);
 }
 

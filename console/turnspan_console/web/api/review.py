@@ -13,7 +13,7 @@ from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.api.window import WindowQuery
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.row_writer import judging_spool
-from turnspan_records.judging.history import RecordedJudgment
+from turnspan_records.judging.history import JudgmentRecord
 from turnspan_records.judging.queues import Queue, Summary, chosen_queue, progress, queues, summary
 from turnspan_records.lookup import RecordRef
 from turnspan_records.quality.artifact_checks import ArtifactCheck, Correction
@@ -100,7 +100,7 @@ class ReviewTurn:
     ``done_by`` who has judged it so that it is done."""
 
     turn: TurnText
-    judgments: list[RecordedJudgment]
+    judgments: list[JudgmentRecord]
     suggests: str
     checks: list[ArtifactCheck]
     revisions: list[Correction]
