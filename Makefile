@@ -33,7 +33,7 @@ AREAS ?=
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample snapshots columns clean
+.PHONY: help setup demo test test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample snapshots columns reference clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -161,6 +161,9 @@ snapshots: setup ## Write what questions send and answer anew: tests/snapshots/s
 columns: setup ## Write exporter/turnspan_clickhouse/rows/columns.py anew, from the classes of tables.py
 	@$(BIN)/python .ci/row_columns.py
 	@$(BIN)/ruff format --quiet exporter/turnspan_clickhouse/rows/columns.py
+
+reference: setup ## Write docs/reference anew, from the code
+	@$(BIN)/python .ci/reference.py
 
 clean: ## Remove everything the other targets made
 	@rm -rf $(PAGE)/node_modules $(VENV) $(FOREIGN) $(LOADERS) $(TRAINERS) $(OLDEST) $(NEWEST) $(COMPILED) $(COMPETITORS) $(STACKS) $(DOCS) .venv-uv .tools .demo dist build .cache .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -92,9 +92,9 @@ def _of_the_store(error: Exception) -> Failure | None:
     if isinstance(error, QueryError):
         if error.code in (*OTHER_COLUMNS, _UNKNOWN_TABLE) and not _own_query():
             return Failure(
-                "The store has not all the tables and columns that this Turnspan reads "
-                f"({_named(error)}): `turnspan migrate` makes again what is gone, "
-                "`turnspan doctor` says what else differs.",
+                "The store lacks tables or columns that this Turnspan reads "
+                f"({_named(error)}): `turnspan migrate` creates what is missing, `turnspan "
+                "doctor` shows other differences.",
                 UNAVAILABLE,
             )
         what = "" if _own_query() else f" {remedy(error)}"

@@ -27,10 +27,12 @@ subject_options = together(
     click.option(
         "--kind",
         type=click.Choice([*JUDGED, "span"]),
-        help="What ID is of. It is then taken as it is, whole, and nothing is read: for a user "
-        "who may only insert.",
+        help="The kind of record of ID. Needs the whole id and reads nothing: for a user who may "
+        "only insert.",
     ),
-    click.option("--project", default="", metavar="NAME", help="With --kind: its project."),
+    click.option(
+        "--project", default="", metavar="NAME", help="With --kind: the record's project."
+    ),
 )
 """``--kind`` and ``--project``, for ids that are not looked up."""
 
@@ -45,13 +47,15 @@ def author_of(given: str | None) -> str:
 
 
 author_options = together(
-    click.option("--author", metavar="NAME", callback=_author, help="Who judges.  [default: you]"),
-    click.option("--confidence", type=float, metavar="0..1", help="How sure who judges is."),
+    click.option(
+        "--author", metavar="NAME", callback=_author, help="The judge's name.  [default: you]"
+    ),
+    click.option("--confidence", type=float, metavar="0..1", help="How sure the judge is."),
     click.option(
         "--source",
         default="command",
         metavar="NAME",
-        help="Where it was judged: a form, a job.",
+        help="Where the judgment was made: a form, a job.",
     ),
 )
 """``--author``, ``--confidence`` and ``--source``: what ``said`` takes of who judges."""

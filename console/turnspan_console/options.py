@@ -61,7 +61,7 @@ def format_option(*formats: str) -> Callable[[F], F]:
         type=click.Choice(formats),
         default=formats[0],
         show_default=True,
-        help="How to print the answer.",
+        help="The output format.",
     )
 
 
@@ -69,16 +69,16 @@ html_option = click.option(
     "--html",
     default="",
     metavar="FILE",
-    help="Write a page that needs nothing else, for an issue tracker or a mail. It holds what "
-    "was recorded, as it was recorded.",
+    help="Write one offline page, for an issue tracker or a mail. It contains the content as "
+    "recorded.",
 )
 """``--html``, for commands whose answer can be saved as a page."""
 
 raw_option = click.option(
     "--raw",
     is_flag=True,
-    help="With --format csv: texts exactly as recorded, with the control characters and the "
-    "formulas (= + - @) that are made harmless otherwise.",
+    help="With --format csv: print texts exactly as recorded. Otherwise control characters and "
+    "formulas (= + - @) are made harmless.",
 )
 """``--raw``, for commands that print csv."""
 
@@ -86,16 +86,16 @@ window_options = together(
     click.option(
         "--since",
         metavar="WHEN",
-        help="Only what began since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
+        help="Only records that began since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
     ),
-    click.option("--until", metavar="WHEN", help="Only what began before (as --since)."),
+    click.option("--until", metavar="WHEN", help="Only records that began before (as --since)."),
     click.option("--project", default="", metavar="NAME", help="Only this project."),
     click.option(
         "--limit",
         type=click.IntRange(1, 1_000_000),
         default=20,
         show_default=True,
-        help="Rows to show at most.",
+        help="The most rows to show.",
     ),
 )
 """``--since``, ``--until``, ``--project`` and ``--limit``."""
@@ -109,14 +109,14 @@ credentials_options = together(
         "file",
         metavar="FILE",
         type=click.Path(path_type=Path),
-        help="A bot's name and bot password, in JSON: user, password.  [default: "
+        help="A JSON file with the bot's name and password: user, password.  [default: "
         "TURNSPAN_MEDIAWIKI_USER and TURNSPAN_MEDIAWIKI_PASSWORD]",
     ),
     click.option(
         "--contact",
         default="",
         metavar="TEXT",
-        help="Who can be asked about this bot, for the wiki.",
+        help="How the wiki's operators can reach you.",
     ),
 )
 """``--credentials`` and ``--contact``, for commands that ask a wiki."""
@@ -174,9 +174,11 @@ def open_chosen(*, create: bool = False) -> Store:
 def say_other_nodes(dsn: Dsn, command: str) -> None:
     """What is still to be run, where a command has seen to one node of a cluster without Keeper."""
     if dsn.cluster and not dsn.replicated:
-        note(f"{dsn} is one node: run `turnspan {command}` on every other one of the cluster, too.")
+        note(
+            f"{dsn} is one node: also run `turnspan {command}` on every other node of the cluster."
+        )
 
 
 def say_who_has_it(found: Holder) -> None:
     """Who is waited for, when that takes longer than a moment."""
-    note(f"waiting for {found}: a statement of it is using the store")
+    note(f"waiting for {found}: its statement uses the store")

@@ -97,8 +97,8 @@ def _check(name: str, sql: str) -> None:
     seen = visible(name) == name and name.isprintable() and name == name.strip()
     if not name or not seen or name.startswith("-") or len(name) > LONGEST_NAME:
         raise SavedQueryError(
-            f"A name has 1 to {LONGEST_NAME} characters that can be seen, none of them a blank at "
-            "its ends or a - at its beginning: choose another."
+            f"A name has 1 to {LONGEST_NAME} visible characters, without a blank at its ends or "
+            "a - at its beginning: choose another."
         )
     if not sql.strip():
         raise SavedQueryError("There is no statement to save: write one first.")
@@ -139,7 +139,5 @@ def _write(path: Path, queries: dict[str, str]) -> None:
     try:
         content = orjson.dumps(queries, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     except orjson.JSONEncodeError:  # half of a pair of surrogates
-        raise SavedQueryError(
-            "The statement has a character that no text can have: take it out."
-        ) from None
+        raise SavedQueryError("The statement contains an invalid character: remove it.") from None
     write_whole(path, content, sync=True)

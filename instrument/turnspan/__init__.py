@@ -96,5 +96,6 @@ wire()
 
 
 def current_turn() -> Turn:
-    """The innermost turn around this code; outside any turn an inert one, never ``None``."""
+    """The innermost turn around this code. Outside any turn, a turn that records nothing; never
+    ``None``."""
     return active_turn() or NO_TURN

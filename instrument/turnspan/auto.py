@@ -72,7 +72,7 @@ class TurnspanConfigurator:
             bound_the_rest(get_meter_provider(), get_logger_provider())
         except Exception as error:  # noqa: BLE001  the application must start
             logger.warning(
-                "OpenTelemetry refuses what the environment says (%s): only spans are recorded. "
+                "OpenTelemetry refuses the environment variables (%s): only spans are recorded. "
                 "See `turnspan doctor`.",
                 str(error) or type(error).__name__,
             )

@@ -38,38 +38,44 @@ class Settings:
     enabled: bool = True
     """False when OTEL_SDK_DISABLED is true: nothing is recorded."""
     project: str = ""
-    """The project that records belong to; the service's name where empty, else the program's."""
+    """Groups the records. Empty: the service's name, else the program's."""
     capture_content: bool = True
-    """Whether what the model saw and said is recorded at all."""
+    """Record prompts, replies, tool arguments and results. ``false``: only tokens, cost, latency
+    and stop reasons."""
     capture_media: bool = False
-    """Whether the bytes of images and files are recorded, not only hash, size and type."""
+    """Record the bytes of images and files, not only hash, size and type."""
     content_limit_bytes: int = 0
-    """What a message part, a tool's arguments or result keep at most, in bytes; 0: everything."""
+    """The most bytes kept of a message part, tool arguments or result; 0 keeps everything."""
     content_on_spans: bool = False
-    """Whether content is also put on the spans (for OTLP backends)."""
+    """Put content on spans, too, for OTLP backends: ``SPAN_ONLY`` or ``SPAN_AND_EVENT``; else
+    ``NO_CONTENT``."""
     content_on_events: bool = False
-    """Whether content is also put on the events of model calls (where ``emit_events``)."""
+    """Put content on the events of model calls, too, if ``emit_events``: ``EVENT_ONLY`` or
+    ``SPAN_AND_EVENT``."""
     emit_events: bool = False
-    """Whether model calls and their exceptions are also emitted as log events."""
+    """Also emit model calls and exceptions as log events. Unset: if content goes to events."""
     mask_secrets: bool = True
-    """Whether secrets of well-known shapes are masked."""
+    """Mask secrets of known shapes."""
     redact: RedactHook | None = None
+    """A function ``(text, where) -> text`` that sees every text before it is written. ``None``
+    drops the text; an exception puts a marker in its place."""
     tool_failed: ToolRule | None = None
-    """The application's own rule for tools that failed without raising (docs/turns.md)."""
+    """When a tool that did not raise has failed: a function ``(result) -> True``, ``False`` or
+    ``None`` (decide as usual); in the variable, a regular expression."""
     classify_intent: bool = False
-    """Whether a turn without an intent gets one from the keyword classifier."""
+    """Classify turns without an intent by keywords."""
     silent_rounds: int = 30
-    """Consecutive tool rounds without visible text that count as ``silent_rounds``."""
+    """Tool rounds in a row without visible text that end a turn as ``silent_rounds``."""
     request_stream_usage: bool = True
-    """Whether a streamed OpenAI call asks for its token usage when the caller did not."""
+    """Ask OpenAI streams for token usage, and hide the extra chunk."""
     watch_unrecorded: bool = True
-    """Whether calls of models are counted that nothing records."""
+    """Count model calls that nothing records."""
     flush_interval: float = 0.5
-    """Seconds between two writes of finished spans to the spool."""
+    """Seconds between writes to the spool. A kill -9 can lose that much."""
     queue_size: int = 65_536
-    """Finished spans kept in memory at most; beyond it the oldest are dropped and counted."""
+    """The most finished spans in memory. Beyond it the oldest are dropped and counted."""
     batch_size: int = 1_024
-    """Finished spans that trigger a write before the interval is over."""
+    """Finished spans that trigger a write before ``flush_interval`` is over."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ class ToolHandle:
 
     @property
     def result(self) -> Any:
-        """What the tool gave back; set it before the block ends."""
+        """The tool's result; set it before the block ends."""
         return None if self._recording is None else self._recording.outcome
 
     @result.setter
@@ -138,7 +138,7 @@ class ToolHandle:
             self._recording.outcome = value
 
     def fail(self, message: str) -> None:
-        """The tool failed without raising."""
+        """Mark the tool as failed, without an exception."""
         if self._recording is not None:
             self._recording.failure = text_of(message) or "failed"
 
@@ -269,18 +269,17 @@ def agent(
 def agent(name: Any = None, **options: Any) -> Any:
     """Record an agent's turn: an ``invoke_agent`` span and a ``turn_summary`` record.
 
-    As a decorator the function's name is the agent's, and the argument that looks like it (by its
-    name, else the first text) the user's message. As a context manager it gives the ``Turn``.
+    As a decorator, the function's name is the agent's name; the argument with a fitting name, else
+    the first text, is the user's message. As a context manager, it returns the ``Turn``.
 
     Args:
         name: the agent's name.
 
     Keyword Args:
         version (str): the agent's version.
-        max_rounds (int | None): a budget of model calls. A turn that has used it up while the model
-            still asks for tools has the stop reason ``round_cap``; Turnspan reports that, and does
-            not enforce it.
-        attributes (Mapping[str, Any] | None): span attributes of your own.
+        max_rounds (int | None): the budget of model calls. If it is used up while the model still
+            asks for tools, the stop reason is ``round_cap``. Turnspan does not enforce the budget.
+        attributes (Mapping[str, Any] | None): your own span attributes.
     """
     _check("agent", options, ("version", "max_rounds", "attributes"))
     return _decorate(AgentScope, name, options)
@@ -301,19 +300,19 @@ def tool(
 def tool(name: Any = None, **options: Any) -> Any:
     """Record an executed tool: an ``execute_tool`` span and a ``tool_call`` record.
 
-    As a decorator it records the function's arguments and what it returns. As a context manager it
-    gives a handle whose ``result`` you set.
+    As a decorator, it records the function's arguments and return value. As a context manager, it
+    returns a handle whose ``result`` you set.
 
     Args:
-        name: the tool's name; a decorated function's own name unless given.
+        name: the tool's name; default: the decorated function's name.
 
     Keyword Args:
-        call_id (str): the model's id of the call; left out, it is found by name and arguments among
-            the calls that the model asked for.
-        arguments (Any): what the tool was called with, where it is used as a context manager.
+        call_id (str): the id of the model's tool call; default: found by name and arguments among
+            the model's requests.
+        arguments (Any): the tool's arguments, for a context manager.
         description (str): what the tool does.
-        type (str): the kind of tool, in the words of the GenAI conventions.
-        attributes (Mapping[str, Any] | None): span attributes of your own.
+        type (str): the kind of tool, as in the GenAI conventions.
+        attributes (Mapping[str, Any] | None): your own span attributes.
     """
     _check("tool", options, ("call_id", "arguments", "description", "type", "attributes"))
     return _decorate(ToolScope, name, options)

@@ -44,12 +44,12 @@ def inference(
     server_port: int | None = None,
     **parameters: Any,
 ) -> Inference:
-    """A model call about to be made, as a context manager, synchronous or asynchronous.
+    """Record a model call by hand: a context manager, synchronous or asynchronous.
 
-    ``messages`` are in OpenAI's form (``{"role", "content"}``) or the GenAI schema
-    (``{"role", "parts"}``); ``parameters`` such as ``temperature`` or ``max_tokens`` are recorded
-    under their standard names. An exception that passes through is recorded and goes on. Never
-    raises by itself: what cannot be recorded is logged once and left out.
+    ``messages`` have OpenAI's form (``{"role", "content"}``) or the GenAI schema
+    (``{"role", "parts"}``). ``parameters`` such as ``temperature`` or ``max_tokens`` are recorded
+    under their standard names. Your exceptions are recorded and raised again. Turnspan itself never
+    raises: a value that cannot be recorded is logged once and left out.
 
         with turnspan.inference(provider="my-llm", model="m-7b", messages=messages) as call:
             reply = my_llm(messages)
@@ -105,11 +105,11 @@ class Inference(WithBlock["Inference"]):
         service_tier: str | None = None,
         cached: bool | None = None,
     ) -> None:
-        """Say what came back; may be called more than once, what is given is added.
+        """Record the response. You may call it several times; token counts and tool calls add up.
 
-        ``input_tokens`` includes cached ones. ``tool_calls`` are in OpenAI's form or
-        ``{"id", "name", "arguments"}``. ``service_tier`` is what was billed (``batch``, ``flex``).
-        ``cached``: the answer came from a cache of the application's own, so that it cost nothing.
+        ``input_tokens`` includes cached tokens. ``tool_calls`` have OpenAI's form or
+        ``{"id", "name", "arguments"}``. ``service_tier`` is the billed tier (``batch``, ``flex``).
+        ``cached``: the answer came from the application's own cache and cost nothing.
         """
         with _GUARD:
             told = self._manual.told

@@ -82,25 +82,24 @@ def instrument(
     only: Iterable[str] | None = None,
     exclude: Iterable[str] = (),
 ) -> list[Instrumented]:
-    """Record the calls of every GenAI library that is installed; returns what it did.
+    """Record the calls of every installed GenAI library; returns the state of each.
 
-    Ours record the SDKs of OpenAI, Anthropic and Google, LiteLLM, the package ``llm``, and the
-    tools of MCP servers; every other library is recorded by the installed OpenTelemetry
-    instrumentation of it, one a library (official ones first, then OpenInference, then
-    OpenLLMetry). Work that a turn starts in a thread then belongs to the turn as well
-    (docs/context.md). What is instrumented already stays as it is.
+    Turnspan itself records the SDKs of OpenAI, Anthropic and Google, LiteLLM, the package ``llm``
+    and the tools of MCP servers. Every other library is recorded by its installed OpenTelemetry
+    instrumentation (an official one, else OpenInference, else OpenLLMetry). Work that a turn starts
+    in a thread belongs to the turn (docs/context.md). Instrumented libraries stay as they are.
 
     Args:
-        tracer_provider: where the spans go; unless given, the one given to ``configure``, or else
+        tracer_provider: where the spans go; default: the provider of ``configure``, else
             OpenTelemetry's global one.
-        only: nothing but these: libraries (``langchain``), distributions
-            (``openinference-instrumentation-langchain``) or, of ours, entry points
+        only: only these libraries (``langchain``), distributions
+            (``openinference-instrumentation-langchain``) or entry points of Turnspan
             (``turnspan_openai``).
-        exclude: not these, named likewise. OTEL_PYTHON_DISABLED_INSTRUMENTATIONS counts as well.
+        exclude: all but these, named likewise, and those in OTEL_PYTHON_DISABLED_INSTRUMENTATIONS.
 
     Raises:
-        ConfigError: a name means nothing here. Nothing else raises; inside of what is recorded not
-            even that, and one that is all but right is a line in the log.
+        ConfigError: a name is unknown. Nothing else raises. A name that is almost right is only
+            logged; inside a recorded block, an unknown name too.
     """
     wanted = InstrumentationChoice.of(only, exclude, disabled())
     wanted.check([name for name, _, _ in _INSTRUMENTORS])
@@ -158,7 +157,7 @@ def use_tracer_provider(provider: TracerProvider | None) -> None:
 
 
 def uninstrument() -> None:
-    """Give the libraries and threads their own functions back. Never raises."""
+    """Restore the libraries' and threads' own functions. Never raises."""
     with _lock:
         for name, module, _ in _INSTRUMENTORS:
             with guard(f"uninstrument {name}"):

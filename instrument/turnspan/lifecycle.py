@@ -50,12 +50,11 @@ C = TypeVar("C", bound=Callable[..., Any])
 
 
 class Recorder:
-    """Records into one store, under one TracerProvider, with settings of its own.
+    """Records into one store, under one TracerProvider, with its own settings.
 
-    ``turnspan.configure``, ``flush`` and ``shutdown`` are the methods of a process's default
-    recorder. Further ones record side by side with it: what happens inside ``active()``, or inside
-    a function that is decorated with one of its own decorators, is theirs, in whatever thread or
-    task.
+    ``turnspan.configure``, ``flush`` and ``shutdown`` are the methods of the process's default
+    recorder. Another recorder records the code inside its ``active()`` and the functions decorated
+    with its own decorators, in every thread and task.
 
         second = turnspan.Recorder()
         second.configure(service_name="judge", store="chdb:///var/lib/judge")
@@ -89,7 +88,7 @@ class Recorder:
 
     @property
     def records(self) -> bool:
-        """Whether it lands records now."""
+        """Whether it records now."""
         return self._outlets.processor is not None
 
     @property
@@ -135,46 +134,44 @@ class Recorder:
     ) -> None:
         """Start recording. An argument beats its environment variable, which beats the default.
 
-        Works beside a TracerProvider that the application already has (``tracer_provider``, or the
-        global one): records are added to it and its own exporters are left alone. Without one, a
-        provider is made from the standard ``OTEL_*`` variables. Ids come from the system's random
-        source either way, so ``random.seed`` never makes two alike. Calling it again while
-        recording changes the content settings only, and says so in the log when more was asked.
+        If the application has a TracerProvider (``tracer_provider``, or the global one), Turnspan
+        adds its records to it and leaves its exporters alone. Otherwise it makes one from the
+        standard ``OTEL_*`` variables. Ids come from the system's random source, so ``random.seed``
+        does not repeat them. A second call while recording changes only the content settings, and
+        logs that if you asked for more.
 
         Args:
-            service_name: else OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES, else the program's
+            service_name: default: OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES, else the program's
                 name.
-            project: groups records in the store; the service's name when empty.
+            project: groups records in the store; default: the service's name.
             environment: ``deployment.environment.name``.
-            store: a DSN, else TURNSPAN_STORE, else the embedded store in the user's data folder.
+            store: a DSN; default: TURNSPAN_STORE, else an embedded store in the user's data folder.
             exporters: names (``turnspan``, ``otlp``, ``console``, any installed entry point) or
-                exporter objects; else OTEL_TRACES_EXPORTER, else ``turnspan`` and, where an OTLP
+                exporter objects; default: OTEL_TRACES_EXPORTER, else ``turnspan`` and, if an OTLP
                 endpoint is set, ``otlp``.
-            capture_content: False records no content, only tokens, cost, latency and stop reasons.
+            capture_content: False records only tokens, cost, latency and stop reasons.
             capture_media: record the bytes of images and files, not only hash, size and type.
-            content_limit_bytes: cut what is longer, by message part, argument and result; 0: never.
-            redact: ``redact(text, where) -> text``; sees every text before it is written anywhere.
-            mask_secrets: mask secrets of well-known shapes (default True).
+            content_limit_bytes: cut longer message parts, arguments and results; 0: never cut.
+            redact: ``redact(text, where) -> text``; sees every text before it is written.
+            mask_secrets: mask secrets of known shapes (default True).
             tool_failed: ``tool_failed(result) -> bool``: whether a tool that did not raise failed;
-                ``None`` leaves it to the result's own flags. Asked wherever that is judged.
-            classify_intent: give a turn without an intent one by keywords.
-            emit_events: also emit model calls and their exceptions as log events of the
-                conventions.
+                ``None`` lets the result's flags decide. It may run repeatedly.
+            classify_intent: classify turns without an intent by keywords.
+            emit_events: also emit model calls and exceptions as the conventions' log events.
             tracer_provider: the provider to add to, instead of the global one.
-            meter_provider: where metrics go, instead of the global one; none is made here.
-            logger_provider: where events go, instead of the global one; none is made here.
-            resource_attributes: more attributes of a provider that is made here.
-            flush_interval: seconds between two writes to the spool.
-            queue_size: finished spans kept in memory at most.
-            batch_size: finished spans that trigger a write before the interval is over.
+            meter_provider: where metrics go, instead of the global provider.
+            logger_provider: where events go, instead of the global provider.
+            resource_attributes: more attributes of a provider that Turnspan makes.
+            flush_interval: seconds between writes to the spool.
+            queue_size: the most finished spans in memory.
+            batch_size: finished spans that trigger an earlier write.
 
-        Whatever the environment says (a variable that is not understood, no home folder, a disk
-        that cannot be written) is logged in a line, which ``turnspan doctor`` explains, and stops
-        nothing.
+        A problem of the environment (a bad variable, no home folder, an unwritable disk) is logged
+        and stops nothing; ``turnspan doctor`` explains it.
 
         Raises:
-            ConfigError: an argument is of the wrong type, no DSN, or names an unknown exporter (a
-                ``ValueError``).
+            ConfigError: an argument has the wrong type, is not a DSN, or names an unknown exporter
+                (a ``ValueError``).
         """
         config.check_texts(service_name=service_name, environment=environment, store=store)
         settings = config.resolve(
@@ -247,7 +244,7 @@ class Recorder:
 
     @contextmanager
     def active(self) -> Generator[None]:
-        """Within it, everything is recorded by this recorder, whoever records it."""
+        """A context manager: this recorder records everything inside."""
         token: object | None = None
         with guard("recorder.active"):
             token = otel_context.attach(within(otel_context.get_current(), self.state))
@@ -258,22 +255,19 @@ class Recorder:
                 detach(token)
 
     def flush(self, timeout: float = 30.0, *, local: bool = False) -> FlushResult:
-        """Bring what has been recorded into the store, within ``timeout`` seconds. Never raises.
+        """Bring all earlier records into the store, within ``timeout`` seconds. Never raises.
 
-        For a server this waits until the rows are in ClickHouse. For the embedded store it waits
+        For a server it waits until the rows are in ClickHouse. For the embedded store it waits
         until they are in the spool on the local disk, from which the next reader loads them.
 
-        With ``local`` it returns as soon as they are on the local disk and synced, so that not even
-        a power cut loses them. That takes milliseconds and no network. It is for processes that are
-        frozen or ended without notice; the records are shipped later, by this process, by the next
-        one or by ``turnspan ship``. Of the ``accounts`` only ``queued`` and ``dropped`` are counted
-        then.
+        With ``local`` it returns when they are in the spool and synced, so that even a power cut
+        loses nothing. That takes milliseconds and no network. Use it in processes that are frozen
+        or ended without notice; this process, the next one or ``turnspan ship`` ships the records
+        later. ``accounts`` then has only ``queued`` and ``dropped``.
 
-        The result's ``ok`` means two things. Everything recorded before is there now. And nothing
-        recorded since the last flush (of either kind, whatever that one answered) was lost: dropped
-        for any reason that docs/reliability.md names, also in the background; refused by the store
-        for good; or refused by another backend that spans go to. A loss is reported by one flush
-        only; ``dropped`` counts all of them.
+        ``ok`` means that all earlier records have arrived, and that nothing was lost since the last
+        flush: dropped for a reason in docs/reference/metrics.md, refused by the store for good, or
+        refused by another backend. One flush reports a loss; ``dropped`` counts all losses.
         """
         if self.state.stand_in is not None:  # a test's recording, which has everything already
             return FlushResult(True, 0)
@@ -295,8 +289,8 @@ class Recorder:
         return FlushResult(ok, queued, told.dropped, told)
 
     def shutdown(self, timeout: float = 30.0) -> FlushResult:
-        """Flush, then stop recording and leave the provider as it was; ``configure`` starts anew.
-        Spans of ours that end meanwhile are counted as ``after_shutdown``."""
+        """Flush, stop recording, and leave the provider as it was; ``configure`` starts anew.
+        Turnspan's spans that end meanwhile are counted as ``after_shutdown``."""
         if self.state.stand_in is not None:
             return FlushResult(True, 0)
         self._outlets.leave_others()

@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NO_ID: Final = (
-    "turnspan.session was given no id: give it the conversation's own (a thread's, a ticket's), or "
-    "leave the block out where there is none"
+    "turnspan.session has no id: pass the conversation's own (a thread's, a ticket's), or leave "
+    "the block out"
 )
 
 
 class session(WithBlock[Session]):
-    """Everything recorded inside belongs to this session; a context manager and a decorator.
+    """Put everything recorded inside into this session. A context manager and a decorator.
 
     Args:
-        session_id: a real id of the conversation (never made up from a trace id); becomes
-            ``gen_ai.conversation.id``. One that is no text, a number or a UUID, becomes its text.
-        user_id: who talks to the agent; becomes ``user.id``.
-        attributes: put on every span inside.
+        session_id: the conversation's own id, such as a thread's or ticket's; becomes
+            ``gen_ai.conversation.id``. Numbers and UUIDs become text.
+        user_id: the user's id; becomes ``user.id``.
+        attributes: set on every span inside.
 
     Raises:
-        ConfigError: there is no id; inside of what is recorded, and where a user or attributes are
-            given, that is a line in the log.
+        ConfigError: the id is missing. Inside a recorded block, or with a user or attributes, it is
+            only logged.
     """
 
     def __init__(

@@ -258,7 +258,7 @@ def remedy(library: str, host: str) -> str:
     if host == PROCESS:
         library = f"{library}_agent_sdk"
         if library not in sys.modules:
-            return "it may tell what it does over OTLP, to turnspan receive (docs/receive.md)"
+            return "it may send its spans over OTLP to turnspan receive (docs/receive.md)"
     if instrumentation.is_ours(library):
         if instrumentation.is_on(library):
             return _BY_HAND

@@ -21,7 +21,8 @@ _hookimpl: Final = pluggy.HookimplMarker("llm")
 _logger: Final = logging.getLogger("turnspan")
 
 SWITCH: Final = "TURNSPAN_LLM"
-"""``true``: record, in the default store if no other is named; ``false``: do not."""
+"""``true``: record the command ``llm``, in the default store if no other is named; ``false``: do
+not. Unset: record if ``TURNSPAN_STORE`` is set."""
 _STORE: Final = "TURNSPAN_STORE"
 _NO: Final = ("0", "false", "no", "off")
 

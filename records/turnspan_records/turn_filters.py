@@ -1,8 +1,7 @@
 """The filter of turns as people write it: ``stop:tool_failure,loop_detected -agent:b cost>0.01``.
 
-Terms are separated by blanks and all hold; values by commas, and one of them holds; a ``-`` before
-a term turns it round. A value with a blank or a comma stands in double quotes. A number that is
-not known is neither above nor below another.
+Terms are ANDed, comma-separated values are ORed, ``-`` negates. A value with a blank or a comma
+stands in double quotes. An unknown number matches no comparison.
 """
 
 from __future__ import annotations
@@ -26,12 +25,15 @@ _SAID = """(project, turn_id) IN (
 
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     # name: what it is, the condition
-    "stop": ("how it ended", f"{END} IN {{VALUES:Array(String)}}"),
+    "stop": (
+        "the stop reason without its detail; running or interrupted",
+        f"{END} IN {{VALUES:Array(String)}}",
+    ),
     "status": ("running, final or interrupted", "t.status IN {VALUES:Array(String)}"),
     "agent": ("the agent's name", "agent_name IN {VALUES:Array(String)}"),
     "version": ("the agent's version", "agent_version IN {VALUES:Array(String)}"),
     "model": ("a model that was called", "hasAny(models, {VALUES:Array(String)})"),
-    "tool": ("a tool that was called", f"{_TOOLS})"),
+    "tool": ("a tool that ran", f"{_TOOLS})"),
     "failed": ("a tool that failed", f"{_TOOLS} AND failed)"),
     "error": ("the error's type", "t.error_type IN {VALUES:Array(String)}"),
     "user": ("the user's id", "user_id IN {VALUES:Array(String)}"),
@@ -43,20 +45,20 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "service": ("the service", "service IN {VALUES:Array(String)}"),
     "environment": ("the environment", "environment IN {VALUES:Array(String)}"),
     "outcome": (
-        "what became of it",
+        "the outcome that holds: pending, used, modified, rejected",
         f"{_SAID}kind = 'outcome' AND outcome IN {{VALUES:Array(String)}})",
     ),
 }
 _NUMBERS: Final[Mapping[str, tuple[str, str]]] = {
-    "cost": ("dollars", "toFloat64(t.cost_usd)"),
-    "tokens": ("of input and output", "t.input_tokens + t.output_tokens"),
-    "input": ("tokens of input", "t.input_tokens"),
-    "output": ("tokens of output", "t.output_tokens"),
-    "seconds": ("how long it took", "t.duration"),
+    "cost": ("cost in US dollars", "toFloat64(t.cost_usd)"),
+    "tokens": ("input and output tokens", "t.input_tokens + t.output_tokens"),
+    "input": ("input tokens", "t.input_tokens"),
+    "output": ("output tokens", "t.output_tokens"),
+    "seconds": ("duration in seconds", "t.duration"),
     "rounds": ("rounds", "t.rounds"),
     "calls": ("model calls", "t.llm_call_count"),
-    "tools": ("tool calls", "t.tool_call_count"),
-    "failures": ("tool calls that failed", "t.tool_error_count"),
+    "tools": ("executed tools", "t.tool_call_count"),
+    "failures": ("tools that failed", "t.tool_error_count"),
 }
 LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "premature": (
@@ -64,7 +66,7 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
         f"t.rounds < 3 AND t.status != 'running' AND {END} != 'completed'",
     ),
     "loops": (
-        "did the same again and again",
+        "repeated themselves",
         "greatest(t.max_identical_tool_streak, t.no_progress_rounds) >= 3"
         " OR startsWith(t.stop_reason, 'loop_detected:')",
     ),
@@ -80,7 +82,7 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
 
 _CHOICES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     "judged": (
-        "by a person: yes or no",
+        "whether a person judged it: yes or no",
         {
             "yes": f"(project, turn_id) IN ({JUDGED})",
             "no": f"(project, turn_id) NOT IN ({JUDGED})",
@@ -91,7 +93,7 @@ _CHOICES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
         {name: condition for name, (_, condition) in LOOKS.items()},
     ),
     "flag": (
-        "for training: good or excluded",
+        "the training flag: good or excluded",
         {
             "good": f"{_SAID}kind = 'training_flag' AND training_flag > 0)",
             "excluded": f"{_SAID}kind = 'training_flag' AND training_flag < 0)",
@@ -107,7 +109,7 @@ KNOWN: Final[Mapping[str, str]] = {
     _SCORE: "the score",
     f"{_ATTRIBUTE}KEY": "an attribute of the turn",
 }
-"""What can be filtered by, and what it is."""
+"""Each filter and what it matches (docs/reference/filters.md)."""
 
 _TERM = re.compile(
     r'(?P<not>-)?(?P<name>[\w.-]+)(?P<sign>:|>=|<=|>|<)(?P<values>(?:"[^"]*"|[^\s"])+)(?=\s|$)'
@@ -143,7 +145,7 @@ def turn_filter(text: str) -> TurnFilter:
         found = _TERM.match(text, at)
         if found is None:
             raise ValueError(
-                f"{text[at : at + 40]!r} is no filter: write name:value or name>number, as in "
+                f"{text[at : at + 40]!r} is not a filter: write name:value or name>number, as in "
                 "stop:tool_failure agent:wiki cost>0.01 -tool:search."
             )
         condition = _condition(found, f"f{len(parameters)}", parameters)
@@ -159,7 +161,7 @@ def _condition(found: re.Match[str], parameter: str, parameters: dict[str, objec
         return _number(name, sign, values, parameter, parameters)
     if sign != ":":
         _require_known(name)
-        raise ValueError(f"{name} is no number: write {name}:value.")
+        raise ValueError(f"{name} is not a number: write {name}:value.")
     if name in _CHOICES:
         return _choice(name, values)
     parameters[parameter] = values

@@ -65,7 +65,7 @@ ROWS: list[tuple[dict[str, object], str]] = [
     ({"id": TURN, "confidence": 2, "flag": 1}, "confidence is from 0 to 1"),
     ({"id": "0" * 16, "flag": 1}, "Nothing in chdb://"),
     ({"id": TURN, "kind": "call", "flag": 1}, "is a turn, and no call"),
-    ({"id": TURN}, "it says nothing"),
+    ({"id": TURN}, "it has no judgment"),
     ({"outcome": "used"}, "it has no id"),
     ({"id": TURN, "verdict": "used"}, "a field 'verdict'"),
 ]

@@ -139,7 +139,7 @@ def test_a_page_whose_receiving_port_is_taken(dsn: Dsn, page: ServedPage, tmp_pa
     """It is a second page all the same, and says what it does not do."""
     with socket_taken() as port, served(str(dsn), tmp_path, "--receive-port", port) as second:
         assert second.process.stderr is not None
-        assert "no OTLP is taken: 127.0.0.1:" in second.process.stderr.readline()
+        assert "OTLP is not received: 127.0.0.1:" in second.process.stderr.readline()
         assert second.ask("/api/turns").status == page.ask("/api/turns").status == 200
 
 

@@ -140,7 +140,7 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path, invoke: Invoke) -> 
     gone = invoke(*COMMAND, str(path))
     assert gone.exit_code == 3 and "There is no file" in gone.stderr
     made_log(path, 1, Shape(runs=1))
-    assert "no length of time" in invoke(*COMMAND, str(path), "--window", "soon").stderr
+    assert "not a length of time" in invoke(*COMMAND, str(path), "--window", "soon").stderr
     refused = invoke(*COMMAND, str(path), "--write", "--strategy", "literal")
     assert refused.exit_code == 2 and "nothing of theirs is written" in refused.stderr
     assert "no consortium_logs.db" in invoke(*COMMAND, str(path), "--also-consortium-db").stderr

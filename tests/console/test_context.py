@@ -87,7 +87,7 @@ def test_of_a_call_without_one_the_parts_of_its_prompt_are_shown(
 ) -> None:
     """As estimates; together they are what the provider counted."""
     shown = invoke("--store", store, "context", SENT).stdout
-    assert "No context assembly is recorded" in shown
+    assert "This call has no recorded context assembly" in shown
     assert [line.split()[:2] for line in shown.splitlines()[1:]] == [
         ["new", "~1,234"],
         ["in", "all"],

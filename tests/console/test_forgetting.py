@@ -36,16 +36,16 @@ def test_forget_shows_asks_and_proves(invoke: Invoke, embedded_dsn: Dsn) -> None
     assert invoke(*run, "--user", "a", "--session", "b").exit_code == 2
     nobody = invoke(*run, "--session", "nobody", "--yes")
     assert nobody.exit_code == 1
-    assert "Nothing is recorded of session 'nobody'." in nobody.output
+    assert "There are no records of session 'nobody'." in nobody.output
     both = invoke(*run, "--session", session_of("ada"), "--yes")
     assert both.exit_code == 2
-    assert "in another, shop: say which with --project" in both.output
+    assert "in another, shop: choose one with --project" in both.output
     dry = invoke(*run, "--user", "ada@example.org", "--dry-run")
     assert dry.exit_code == 0
     assert "turn_summary" in dry.output
     piped = invoke(*run, "--user", "ada@example.org")
     assert piped.exit_code == 2
-    assert "say --yes" in piped.output
+    assert "--yes is required" in piped.output
     assert calls(embedded_dsn) == 3
 
     done = invoke(*run, "--user", "ada@example.org", "--yes", "--text", canary("ada"))
@@ -85,8 +85,8 @@ def test_a_copy_is_adopted_when_nothing_is_left_to_refuse(
         assert invoke(*run, *arguments).exit_code == code, arguments
         assert known.read_text() == before, arguments
     asked = invoke(*run, *session)
-    assert f"it is in {tmp_path / 'set'}, too, and goes there" in asked.stdout
-    assert "unless you say --copy" not in asked.stdout
+    assert f"{tmp_path / 'set'} contains it, and loses it" in asked.stdout
+    assert "unless you pass it" not in asked.stdout
 
     done = invoke(*run, *session, "--yes")
     assert "1 lines in exported sets" in done.output

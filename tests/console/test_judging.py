@@ -115,7 +115,7 @@ def test_a_judgment_is_taken_back_and_the_one_before_holds(invoke: Invoke, dsn: 
     none = invoke("--store", dsn, "withdraw", TURN, "score")
     assert (none.exit_code, "There is no score" in none.stderr) == (1, True)
     unsaid = invoke("--store", dsn, "withdraw", TURN)
-    assert (unsaid.exit_code, "Say which" in unsaid.stderr) == (2, True)
+    assert (unsaid.exit_code, "Name the judgment" in unsaid.stderr) == (2, True)
 
 
 def test_who_may_only_insert_names_the_kind(

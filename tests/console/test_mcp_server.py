@@ -261,7 +261,7 @@ def test_answers_are_bounded_and_go_on(agent: Asked) -> None:
         cursor = found[1]
     assert [int(line) for line in re.findall(r"\| line (\d+) é", told)] == list(range(6_000))
     for wrong in (cursor[:-1] + "x", "1", "x" * 100):
-        assert "not one of this question" in agent.call("replay", **question, cursor=wrong)[0]
+        assert "belongs to another question" in agent.call("replay", **question, cursor=wrong)[0]
     assert agent.call("replay", id=LONG_SESSION, level="outline", cursor=cursor)[1]
 
 
@@ -283,7 +283,7 @@ def test_another_process_gets_the_store(agent: Asked, store: Dsn) -> None:
 
 def test_what_is_missing_is_said(invoke: Invoke, tmp_path: Path) -> None:
     """Without the package, and with a page that is none."""
-    assert "is no address" in invoke("mcp", "--page", "javascript:x").stderr
+    assert "is not an address" in invoke("mcp", "--page", "javascript:x").stderr
     code = (
         "import sys; sys.modules['mcp'] = None; sys.argv = ['turnspan', 'mcp'];"
         "from turnspan_console import main; sys.exit(main())"

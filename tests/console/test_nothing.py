@@ -166,7 +166,7 @@ def test_records_that_cannot_land_are_counted(invoke: Invoke, table: str, reason
     shown = invoke("sessions")
 
     line = shown.stderr.splitlines()[-1]
-    assert str(dsn) in line and reason in line and "`turnspan doctor` says why" in line
+    assert str(dsn) in line and reason in line and "`turnspan doctor` shows why" in line
 
 
 def test_a_disabled_sdk_is_named(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,9 +38,9 @@ CASES = {
     ),
     "a column gone": (
         ["ALTER TABLE turnspan.turn_summary DROP COLUMN stop_reason"],
-        "has not all the tables and columns",
+        "lacks tables or columns",
     ),
-    "a table gone": (["DROP TABLE turnspan.turn_summary"], "has not all the tables and columns"),
+    "a table gone": (["DROP TABLE turnspan.turn_summary"], "lacks tables or columns"),
 }
 READERS = (("sessions",), ("turns",), ("replay",), ("diagnose",), ("show", "a1a1a1a1"))
 

@@ -56,7 +56,7 @@ def test_a_wiki_is_asked_and_the_answer_shown(
     rows = invoke(*asked, "--format", "jsonl").stdout.splitlines()
     assert {json.loads(row)["decision"] for row in rows} == set(told["counts"])
     none = invoke(*asked, "--kind", "file")
-    assert (none.exit_code, "No artifact is to be looked at" in none.stderr) == (1, True)
+    assert (none.exit_code, "There is no artifact to check" in none.stderr) == (1, True)
     none = invoke(*asked, "--since", "2030-01-01", "--format", "csv")
     assert none.exit_code == 1
 
@@ -109,12 +109,12 @@ def test_a_repository_is_asked(invoke: Invoke, dsn: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ([], "Say where to ask"),
-        (["--git", ".", "--mediawiki", "https://example.org/api.php"], "Say where to ask"),
-        (["--mediawiki", "ftp://example.org"], "is no address of http"),
+        ([], "Choose a source"),
+        (["--git", ".", "--mediawiki", "https://example.org/api.php"], "Choose a source"),
+        (["--mediawiki", "ftp://example.org"], "is not an http or https address"),
         (["--mediawiki", "https://a:secret@example.org/api.php"], "no name and no password"),
         (["--git", ".", "--window", "soon"], "is no duration"),
-        (["--git", ".", "--since", "soon"], "is no time"),
+        (["--git", ".", "--since", "soon"], "is not a time"),
         (["--mediawiki", "https://example.org/api.php", "--credentials", "no.json"], "cannot be"),
     ],
 )

@@ -46,17 +46,17 @@ def test_records_go_and_come_back(invoke: Invoke, dsn: str, tmp_path: Path) -> N
 
     planned = invoke(*given, "--dry-run")
     assert (planned.exit_code, planned.stderr) == (0, "")
-    assert planned.stdout.startswith("1 row  would go\n")
+    assert planned.stdout.startswith("1 row  would be deleted\n")
     assert "100 days" in planned.stdout
     assert not (tmp_path / "kept").exists()
 
     done = invoke(*given, "--apply")
     (archive,) = (tmp_path / "kept").iterdir()
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout.startswith("1 row  went\n")
+    assert done.stdout.startswith("1 row  deleted\n")
     assert "rows that refer to a message that went" in done.stdout
     assert f"3 rows are archived in {archive}" in done.stdout
-    assert invoke(*given, "--apply").stdout.startswith("0 rows  went\n")
+    assert invoke(*given, "--apply").stdout.startswith("0 rows  deleted\n")
 
     back = invoke("--store", dsn, "restore", str(archive))
     assert back.stdout.startswith("3 rows  are back\n")
@@ -81,7 +81,7 @@ def test_what_is_wrong_is_a_sentence(invoke: Invoke, dsn: str, tmp_path: Path) -
     wrong = invoke("--store", dsn, "retain", "--dry-run", "--policy", str(tmp_path / "p.toml"))
     none = invoke("--store", dsn, "restore", str(tmp_path / "data"))
     assert (wrong.exit_code, "did you mean 'window_days'?" in wrong.stderr) == (2, True)
-    assert (none.exit_code, "is no archive" in none.stderr) == (1, True)
+    assert (none.exit_code, "is not an archive" in none.stderr) == (1, True)
 
 
 def test_a_full_disk_is_a_sentence(invoke: Invoke, dsn: str, tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_what_is_no_queue_is_refused(dsn: Dsn, invoke: Invoke, tmp_path: Path) -
         (("nightly",), "There is no queue 'nightly', but unassessed, dearest"),
         (("--save", "sample"), "a name of its own"),
         ((), "needs a terminal"),
-        (("--since", "yesteryear"), "is no time"),
+        (("--since", "yesteryear"), "is not a time"),
     ):
         said = invoke("--store", str(dsn), "review", *arguments)
         assert (said.exit_code, why in said.stderr) == (2, True), said.stderr

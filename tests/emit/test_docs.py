@@ -12,56 +12,17 @@ from pathlib import Path
 import pytest
 
 from support.shared import REPOSITORY
-from turnspan import config
-from turnspan.metrics import instruments
-from turnspan.turn import stop_reasons
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 
 
-def test_every_variable_is_documented_with_its_default() -> None:
-    """docs/configuration.md has a row for each option, with the real default."""
-    text = (REPOSITORY / "docs" / "configuration.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `([A-Z_]+)` \|[^|]*\| ([^|]*) \|", text, re.MULTILINE))
-    defaults = config.Settings()
-
-    assert set(rows) == {option.variable for option in config.OPTIONS}
-    for option in config.OPTIONS:
-        default = getattr(defaults, option.field)
-        written = rows[option.variable].strip().strip("`")
-        if option.field not in ("project", "content_on_spans", "content_on_events"):
-            assert written == str(default).lower(), option.variable
-
-
-def test_every_metric_and_version_is_documented() -> None:
-    """docs/instrumentation.md names what is recorded, and the packages as they are tested."""
+def test_every_version_is_documented() -> None:
+    """docs/instrumentation.md names the packages as they are tested."""
     text = (REPOSITORY / "docs" / "instrumentation.md").read_text(encoding="utf-8")
-    written = re.findall(r"`(gen_ai[a-z_.]*|turnspan[a-z_.]*)`((?:, `\.[a-z_.]*`)*)", text)
-    names = {first for first, _ in written}
-    for first, rest in written:
-        for last in re.findall(r"`(\.[a-z_.]*)`", rest):
-            names |= {f"{prefix}{last}" for prefix in _prefixes(first)}
-    for metric in (*instruments.METRICS, *instruments.OBSERVED):
-        assert metric.name in names, metric.name
     pinned = (REPOSITORY / "tests" / "foreign" / "requirements.txt").read_text(encoding="utf-8")
     for version in re.findall(r"==(\S+)", pinned):
         assert version in text or version in ("2.11.0", "2.54.0"), version
-
-
-def test_every_stop_reason_is_documented() -> None:
-    """docs/turns.md has each stop reason that a turn may be given."""
-    text = (REPOSITORY / "docs" / "turns.md").read_text(encoding="utf-8")
-    words = vars(stop_reasons).items()
-    named = {value for name, value in words if name.isupper() and name[0] != "_"}
-    reasons = [value for value in named if isinstance(value, str)]
-    assert len(reasons) == 11
-    assert [reason for reason in reasons if f"`{reason}" not in text] == []
-
-
-def _prefixes(name: str) -> list[str]:
-    parts = name.split(".")
-    return [".".join(parts[:end]) for end in range(1, len(parts))]
 
 
 EXPECTED = [

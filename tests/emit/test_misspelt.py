@@ -59,9 +59,9 @@ def work() -> None:
 
 
 NONSENSE: list[tuple[Callable[[], Any], str]] = [
-    (lambda: session(None), r"turnspan\.session was given no id"),
-    (lambda: session(""), r"turnspan\.session was given no id"),
-    (lambda: session(" "), r"turnspan\.session was given no id"),
+    (lambda: session(None), r"turnspan\.session has no id"),
+    (lambda: session(""), r"turnspan\.session has no id"),
+    (lambda: session(" "), r"turnspan\.session has no id"),
     (lambda: agent(max_round=3), r"turnspan\.agent has no argument 'max_round'.*max_rounds"),
     (lambda: tool("look", args={}), r"turnspan\.tool has no argument 'args'.*arguments"),
     (lambda: agent(5), "expected a function to decorate or a name, not int"),
@@ -102,7 +102,7 @@ def test_a_session_without_its_id_keeps_what_else_it_says(
     with session(None, user_id="ada"), turnspan.step("s"):
         pass
     assert dict(spans.one("s").attributes or {})["user.id"] == "ada"
-    assert "turnspan.session was given no id" in caplog.text
+    assert "turnspan.session has no id" in caplog.text
     with session(5) as numbered:
         assert numbered.id == "5"
     with pytest.raises(TypeError, match=r"@turnspan\.session\("):
@@ -129,10 +129,10 @@ def test_names_of_libraries(caplog: pytest.LogCaptureFixture) -> None:
 
 
 MISTAKEN: list[tuple[str, str]] = [
-    ("annotate('t')", "turnspan.annotate has nothing to say: give outcome"),
-    ("annotate('t', comment='')", "turnspan.annotate has nothing to say"),
-    ("annotate(outcome='used')", "turnspan.annotate: there is no turn and no span around it"),
-    ("annotate('', outcome='used')", "turnspan.annotate: there is no turn and no span around it"),
+    ("annotate('t')", "turnspan.annotate has no judgment: give outcome"),
+    ("annotate('t', comment='')", "turnspan.annotate has no judgment"),
+    ("annotate(outcome='used')", "turnspan.annotate: there is no turn or span around it"),
+    ("annotate('', outcome='used')", "turnspan.annotate: there is no turn or span around it"),
     ("annotate(5, outcome='used')", "turnspan.annotate .*a turn, a span or an id as text: not 5"),
     ("annotate('t', outcome='great')", "outcome is one of pending, .*: not 'great'"),
     ("annotate('t', score='high')", "score is a finite number: not 'high'"),
@@ -146,7 +146,7 @@ MISTAKEN: list[tuple[str, str]] = [
     ("annotate('t', score=1, confidence=2)", "confidence is from 0 to 1: not 2"),
     ("annotate('t', score=1, kind='turns')", "kind is one of turn, .*: not 'turns'"),
     ("evaluation('r', score='high')", "turnspan.evaluation .*score is a finite number"),
-    ("evaluation('r', score=1)", "turnspan.evaluation: there is no turn and no span around it"),
+    ("evaluation('r', score=1)", "turnspan.evaluation: there is no turn or span around it"),
     ("prefer('a', 'a')", "turnspan.prefer .*nothing is better than itself"),
     ("prefer('a', None)", "turnspan.prefer .*is nothing, or has no id"),
     ("rank('abc')", "turnspan.rank .*what is ranked is a list: not"),
@@ -154,7 +154,7 @@ MISTAKEN: list[tuple[str, str]] = [
     ("rank(['a'])", "turnspan.rank has nothing that is better"),
     ("rank(['a', 'b'], ties=['ab'])", "turnspan.rank .*what is ranked is a list: not"),
     ("withdraw('t', 'outcom')", "turnspan.withdraw .*judgment is one of .*: not 'outcom'"),
-    ("withdraw(None, 'outcome')", "turnspan.withdraw: there is no turn and no span around it"),
+    ("withdraw(None, 'outcome')", "turnspan.withdraw: there is no turn or span around it"),
     ("extract('x').__enter__()", "turnspan.extract .*ValueError"),
     ("extract(['x']).__enter__()", "turnspan.extract .*ValueError"),
     ("evolve('x', 'a', 'b')", r"turnspan.evolve .*AttributeError"),

@@ -61,7 +61,7 @@ FAULTS = {
     Fault.EXCEPTION_IN_HEADER: ("memory limit", False),
     Fault.EXCEPTION_IN_BODY: ("memory limit", False),
     Fault.EXCEPTION_LATE: ("memory limit", False),
-    Fault.EXCEPTION_UNNAMED: ("did not get to say why", False),
+    Fault.EXCEPTION_UNNAMED: ("failed without a reason", False),
     Fault.STRANGE_BODY: ("something that ClickHouse does not say", False),
     Fault.NO_SUMMARY: ("is not ClickHouse", False),
     Fault.BODY_LOST: ("wrote none of its rows", False),

@@ -164,7 +164,7 @@ def test_a_stopped_process_that_ships_is_named(
             assert "hunter2" not in said
             assert "\x1b[31m" not in said
     assert holder(waiting.spool / "ship.lock") is None
-    assert check(waiting, "spool", "shipping")["finding"] == "nobody holds ship.lock"
+    assert check(waiting, "spool", "shipping")["finding"] == "no process holds ship.lock"
     assert run(waiting, "ship").exit_code == 0
     assert Spool(waiting.spool).segments() == []
 

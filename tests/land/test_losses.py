@@ -38,7 +38,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.store.opening import open_store
 
-PAGE = REPOSITORY / "docs" / "reliability.md"
+PAGE = REPOSITORY / "docs" / "reference" / "metrics.md"
 OF_RECEIVERS = {"receive_failed", "events_without_span"}
 OF_ITS_OWN_PROCESS = {"not_configured"}
 """Its cases are in emit/test_not_configured.py: nothing may be configured there."""

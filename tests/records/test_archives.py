@@ -94,7 +94,7 @@ def test_a_damaged_file_is_found(embedded: Store, tmp_path: Path, name: str, how
 
 def test_what_is_no_archive_is_said(tmp_path: Path) -> None:
     """No manifest, one that cannot be read, one of the future, and tables of the future."""
-    with pytest.raises(ArchiveError, match="is no archive"):
+    with pytest.raises(ArchiveError, match="is not an archive"):
         Archive(tmp_path)
     known: dict[str, Any] = {
         "format": 1, "turnspan": "9.9", "schema": 1, "about": {}, "tables": {},

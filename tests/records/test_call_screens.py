@@ -84,7 +84,7 @@ def test_a_cost_of_other_prices_is_told_as_an_estimate(landed: Store) -> None:
     assert kinds["cache write, kept for an hour"] == 60 and kinds["cache write"] == 40
     kinds = {part.kind: part.count for part in cost_parts(landed, PROJECT, "heard").parts}
     assert kinds == {"uncached input": 30, "input audio": 70, "web searches": 1}
-    assert "the provider told" in cost_parts(landed, PROJECT, "told").reason
+    assert "the provider stated" in cost_parts(landed, PROJECT, "told").reason
     assert "no price" in cost_parts(landed, PROJECT, "unpriced").reason
     with pytest.raises(KeyError):
         cost_parts(landed, PROJECT, "nobody")

@@ -176,7 +176,7 @@ def test_what_begins_after_is_recorded(store: Store) -> None:
 def test_nothing_recorded_is_said(store: Store) -> None:
     """And leaves no tombstone, so that a slip of the finger does not keep records out."""
     assert subjects(store, "session", "nobody") == []
-    with pytest.raises(NothingRecordedError, match="Nothing is recorded of session 'nobody'"):
+    with pytest.raises(NothingRecordedError, match="There are no records of session 'nobody'"):
         forgotten(store, "session", "nobody")
     assert store.query("SELECT count() FROM tombstone").rows == [(0,)]
 

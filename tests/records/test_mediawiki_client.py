@@ -194,10 +194,10 @@ def test_where_the_name_and_the_password_come_from(
 @pytest.mark.parametrize(
     ("address", "why"),
     [
-        ("ftp://example.org/api.php", "no address of http"),
-        ("file:///etc/passwd", "no address of http"),
+        ("ftp://example.org/api.php", "is not an http or https address"),
+        ("file:///etc/passwd", "is not an http or https address"),
         ("https://me:secret@example.org/api.php", "no name and no password"),
-        ("api.php", "no address of http"),
+        ("api.php", "is not an http or https address"),
     ],
 )
 def test_what_is_no_address(address: str, why: str) -> None:

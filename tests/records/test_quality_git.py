@@ -257,7 +257,7 @@ def test_what_is_no_repository_is_said(project: Project, tmp_path: Path) -> None
     """As is a clone without its history, whose first commit is another one."""
     with pytest.raises(SourceError, match="not a git repository"):
         Repository(tmp_path)
-    with pytest.raises(SourceError, match="no folder"):
+    with pytest.raises(SourceError, match="not a folder"):
         Repository(tmp_path / "missing")
     project.commit({"app.py": NEW}, HOUR)
     project.git("clone", "-q", "--depth=1", f"file://{project.folder}", str(tmp_path / "clone"))

@@ -147,7 +147,7 @@ def test_an_attempt_is_preferred_by_its_turn(shop: Store) -> None:
         ("directive", "add prices"),
         ("outcome", "rejected"),
     ]
-    with pytest.raises(ValueError, match="only they take it back"):
+    with pytest.raises(ValueError, match="only they can take it back"):
         take_back(shop, spool, given, "bob")
     assert take_back(shop, spool, [*given, *bad], "ada") == 4
     assert (
@@ -177,7 +177,7 @@ def test_what_cannot_be_compared_says_so(shop: Store) -> None:
     prompts = side_by_side(shop, IDS[:2]).prompts
     with pytest.raises(ValueError, match="not all equally good"):
         order(spool, [prompts], "ada", RANKING)
-    with pytest.raises(ValueError, match="what is judged is one of turn"):
+    with pytest.raises(ValueError, match="judge one of turn"):
         judge(spool, [RecordRef("rollout", "r1", PROJECT)], "ada", "score-1234", score=1)
     with pytest.raises(ValueError, match="from 0 to 10"):
         judge(spool, [prompts[0].subject], "ada", "score-1234", score=11)

@@ -122,7 +122,7 @@ def test_time_that_is_up_ends_it_honestly(filled: Store) -> None:
 def test_nothing_is_no_text(filled: Store) -> None:
     """Nor is a book."""
     for text in ("", "  ", "x" * 1_001):
-        with pytest.raises(ValueError, match="Say what to look for"):
+        with pytest.raises(ValueError, match="Write a text to find"):
             find_text(filled, text)
     for text in ("%", "_", "' OR 1=1", "\\", "{text:String}"):
         assert find_text(filled, text, project="other").hits == []

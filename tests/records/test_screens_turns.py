@@ -133,14 +133,14 @@ def _start(store: Store, id_: str) -> int:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("nonsense", "'nonsense' is no filter"),
+        ("nonsense", "'nonsense' is not a filter"),
         ("colour:red", "There is no filter 'colour'"),
         ("colour>3", "There is no filter 'colour'"),
-        ("agent>3", "agent is no number"),
+        ("agent>3", "agent is not a number"),
         ("cost>much", "cost is a number"),
         ("cost>nan", "cost is a number"),
         ("judged:perhaps", "judged is one of: yes, no"),
-        ("agent:a;b'\") OR 1", "is no filter"),
+        ("agent:a;b'\") OR 1", "is not a filter"),
     ],
 )
 def test_a_filter_that_is_none_says_what_there_is(text: str, words: str) -> None:

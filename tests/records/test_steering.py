@@ -115,8 +115,8 @@ def test_the_lineage_of_an_answer(camp: Store) -> None:
 @pytest.mark.parametrize(
     ("word", "text", "said"),
     [
-        ("stop", "", "one says directive, once"),
-        ("once", " ", "say what is to be done differently"),
+        ("stop", "", "a lineage takes directive, once"),
+        ("once", " ", "write what to do differently"),
         ("directive", "x" * (LONGEST + 1), "20,000 characters"),
     ],
 )

@@ -138,18 +138,17 @@ def _stacks() -> dict[str, str]:
 _PAGE: Final = """\
 # The stacks it was tried with
 
-`make test-stacks` plays the same conversation through each of these frameworks and SDKs against a
-model server on this machine, once with nothing but Turnspan and once with each instrumentation that
-people put beside it, and compares the records with what the server was asked and said and what the
-tools did.
+After this page you know how well Turnspan records your framework or SDK. `make test-stacks` plays
+the same conversation through each, with Turnspan alone and beside other instrumentations, against
+a model server on this machine. It compares the records with the server's requests and replies and
+with the executed tools.
 
-Each cell is a run: *yes*, or what was wrong in it. A number in it says what was not asked of it; it
-stands below the table. *plain* is one user's three questions with no
-code but `configure()` and `instrument()`; *two at a time* are two users who begin with the same
-words; *web server* is the same through FastAPI and its own instrumentation; in *theirs only* the
-other package alone records, and Turnspan lands what it says. An empty cell is not played; one in
-*theirs only* means that the package by itself does not record the model calls, or not what tells
-which of them belong together.
+Each cell is a run: *yes*, or what was wrong. A number names a limit, listed below the table.
+*plain* is one user's three questions with only `configure()` and `instrument()`; *two at a time*
+are two users who begin with the same words; *web server* is the same through FastAPI and its
+instrumentation; in *theirs only* the other package alone records, and Turnspan lands its spans.
+An empty cell was not played; in *theirs only* it means that the package alone does not record the
+model calls, or not which of them belong together.
 
 {table}
 

@@ -22,14 +22,14 @@ def _check(one: ReceiverStats) -> Check:
     name = one.address or one.token
     if not one.alive:
         finding = "it has written no figures for a while, and did not end in order"
-        advice = "Start it again: what it acknowledged is in the spool."
+        advice = "Start it again: acknowledged records are in the spool."
         return Check(_AREA, name, WARN, finding, advice)
     if one.failure:
         finding = f"it takes nothing now: {one.failure}"
-        advice = "Senders are told to come again; mend this before they give up."
+        advice = "Senders retry: fix this before they give up."
         return Check(_AREA, name, FAIL, finding, advice)
     ways = "HTTP and gRPC" if "gRPC" in one.address else "HTTP"
     finding = f"it takes OTLP over {ways}: {one.spans:,} spans taken, {one.refused:,} refused"
     if not one.lost:
         return Check(_AREA, name, OK, finding)
-    return Check(_AREA, name, WARN, f"{finding}, {one.lost:,} lost", "Its log says why.")
+    return Check(_AREA, name, WARN, f"{finding}, {one.lost:,} lost", "See its log.")

@@ -49,7 +49,7 @@ def spool_checks(dsn: Dsn) -> Iterator[Check]:
 def _shipping(spool: Spool) -> Check:
     found = shipping(spool)
     if found is None:
-        return Check(_AREA, "shipping", OK, "nobody holds ship.lock")
+        return Check(_AREA, "shipping", OK, "no process holds ship.lock")
     finding = f"{found} holds ship.lock"
     if not found.stuck:
         return Check(_AREA, "shipping", OK, finding)
@@ -69,7 +69,7 @@ def _remedy(dropped: Mapping[str, int]) -> str:
 def _private(folders: list[Path]) -> Check:
     loose = [str(folder) for folder in folders if open_to_others(folder)]
     if not loose:
-        return Check(_AREA, "private", OK, "nobody else may read what is here")
+        return Check(_AREA, "private", OK, "only you can read it")
     finding = f"other users of this machine may look into {' and '.join(loose)}"
     advice = f"Run `chmod go= {' '.join(map(shlex.quote, loose))}`."
     return Check(_AREA, "private", WARN, finding, advice)
@@ -103,7 +103,7 @@ def _waiting(usage: SpoolUsage, spool: Spool, *, embedded: bool) -> Check:
         return Check(_AREA, "waiting", FAIL, finding, advice)
     if embedded or age < _OLD_WARN:  # the next reader of an embedded store loads them
         return Check(_AREA, "waiting", OK, finding)
-    advice = "Run `turnspan ship`; if it fails, mend what it says about the store."
+    advice = "Run `turnspan ship`; if it fails, fix the problem that it reports."
     return Check(_AREA, "waiting", FAIL if age >= _OLD_FAIL else WARN, finding, advice)
 
 

@@ -34,19 +34,19 @@ OUTCOMES = ("pending", "used", "modified", "rejected")
     "file",
     type=click.File(encoding="utf-8-sig"),
     metavar="FILE",
-    help="Many at once, CSV with a header or JSON Lines, - for what is piped in: "
+    help="Judge many records: CSV with a header, or JSON Lines; - reads standard input. Fields: "
     f"{', '.join(FIELDS)}.",
 )
-@click.option("--outcome", type=click.Choice(OUTCOMES), help="What became of the answer.")
+@click.option("--outcome", type=click.Choice(OUTCOMES), help="The outcome of the answer.")
 @click.option(
     "--flag",
     type=click.Choice(["1", "0", "-1"]),
-    help="For training: 1 a good candidate, -1 leave out, 0 neither.",
+    help="For training: 1 good candidate, -1 exclude, 0 neither.",
 )
-@click.option("--score", type=float, metavar="NUMBER", help="1 to 10, where people judge.")
-@click.option("--comment", metavar="TEXT", help="Why.")
-@click.option("--directive", metavar="TEXT", help="What is to be done differently.")
-@click.option("--over", metavar="ID", help="The record that this one was chosen over.")
+@click.option("--score", type=float, metavar="NUMBER", help="A number; people give 1 to 10.")
+@click.option("--comment", metavar="TEXT", help="The reason.")
+@click.option("--directive", metavar="TEXT", help="What to do differently.")
+@click.option("--over", metavar="ID", help="The record that this one is better than.")
 @author_options
 @subject_options
 @store_option
@@ -65,22 +65,23 @@ def command(
 ) -> None:
     """Judge the turn, model call, tool call, session or consortium run with this ID.
 
-    ID is whole or its beginning of at least six characters. Judgments are appended: the newest of
-    each kind holds (the view annotation_current), the ones before it stay. The same one given twice
-    is stored once. `turnspan withdraw` takes one back.
+    Six characters of ID are enough. Judgments are appended: the newest of each kind holds (the view
+    annotation_current), earlier ones stay. A repeated judgment is stored once. `turnspan withdraw`
+    takes one back.
 
-    With --from a row each; what is refused is said with its row's number, and the others are
-    written.
+    With --from, refused rows are reported by number; the others are written.
     """
     from turnspan_console.output import Output
     from turnspan_records.judging.annotating import annotate
 
     if (id_ is None) == (file is None):
-        raise Failure("Say what you judge: an ID, or --from and a file.", USAGE)
+        raise Failure("Name what you judge: an ID, or --from FILE.", USAGE)
     if file is not None:
         said = (outcome, flag, score, comment, directive, over)
         if any(one is not None for one in said):
-            raise Failure("With --from the rows say what is judged, and how.", USAGE)
+            raise Failure(
+                "With --from, the rows contain the ids and judgments: give no others.", USAGE
+            )
         with Judging(kind, project) as judging:
             _many(judging, file.read(), by)
         return
@@ -100,7 +101,7 @@ def command(
             **by,
         )
         if not count:
-            raise Failure("Say what you think of it: --outcome, --flag, --score, ...", USAGE)
+            raise Failure("Give a judgment: --outcome, --flag, --score, ...", USAGE)
     judgments = "judgment" if count == 1 else "judgments"
     Output().line(f"{subject.kind} {subject.id}: {count} {judgments}")
 
@@ -164,7 +165,7 @@ def _judged(
         *(one, row.get("outcome"), flag, score, row.get("comment"), row.get("directive"), over)  # type: ignore[arg-type]
     )
     if not each:
-        raise ValueError("it says nothing: give an outcome, flag, score, comment, ...")
+        raise ValueError("it has no judgment: give an outcome, flag, score, comment, ...")
     return subject, each
 
 

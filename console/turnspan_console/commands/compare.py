@@ -8,15 +8,17 @@ from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.options import format_option, open_chosen, store_option
 
 
-@click.command("compare", short_help="Two to six answers side by side, with what differs.")
+@click.command(
+    "compare", short_help="Show two to six answers side by side, with their differences."
+)
 @click.argument("ids", metavar="ID ID ...", nargs=-1, required=True)
 @format_option("text", "json")
 @store_option
 def command(ids: tuple[str, ...], format_: str) -> None:
-    """Show two to six answers side by side: what was asked, by which version, with what result.
+    """Show two to six answers side by side: question, version and result. Differences are marked.
 
-    Each ID is of an attempt, a rollout (its final attempt), an artifact, a turn or a model call, or
-    its beginning of at least six characters. What is not the same of all is marked.
+    Each ID belongs to an attempt, a rollout (its final attempt), an artifact, a turn or a model
+    call; six characters are enough.
     """
     from turnspan_console.ids import one
     from turnspan_console.output import Output

@@ -27,44 +27,43 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 4319
 
 
-@click.command("console", short_help="Open a page that shows the records.")
+@click.command("console", short_help="Show the records in a browser.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
     default=DEFAULT_PORT,
     show_default=True,
-    help="The port to listen on; 0 takes a free one and says which.",
+    help="The port to listen on; 0 takes a free port and prints it.",
 )
 @click.option(
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="The address to listen on; one that others reach wants --token-file and --allow-host.",
+    help="The address to listen on. An address that others reach needs --token-file and "
+    "--allow-host.",
 )
 @click.option(
     "--allow-host",
     "names",
     multiple=True,
     metavar="NAME",
-    help="Answer to this host name too, as behind a proxy. May be given several times.",
+    help="Also answer to this host name, as behind a proxy. Repeatable.",
 )
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Take the tokens of this file, one a line, instead of one that is made.",
+    help="Use the tokens in this file, one a line, instead of a generated token.",
 )
-@click.option(
-    "--new-token", is_flag=True, help="Make a new token: pages that are open lose theirs."
-)
+@click.option("--new-token", is_flag=True, help="Make a new token; open pages lose access.")
 @click.option(
     "--receive-port",
     type=click.IntRange(0, 65_535),
     default=HTTP_PORT,
     show_default=True,
-    help="The port to take OTLP over HTTP on; gRPC is taken on 4317, with 0 on a free one.",
+    help="The port for OTLP over HTTP; gRPC uses 4317, or a free port with 0.",
 )
-@click.option("--no-receive", is_flag=True, help="Show records, and take none over OTLP.")
-@click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
+@click.option("--no-receive", is_flag=True, help="Do not receive OTLP.")
+@click.option("--no-open", is_flag=True, help="Print the address without opening a browser.")
 @store_option
 def command(
     port: int,
@@ -76,10 +75,10 @@ def command(
     no_receive: bool,
     no_open: bool,
 ) -> None:
-    """Show the records in a browser, on this machine only, and take OTLP from agents on it.
+    """Show the records in a browser, on this machine only, and receive OTLP from its agents.
 
-    The address that is printed holds a token, without which nothing recorded is shown. Nothing
-    leaves the machine, and nothing on the page deletes records.
+    The printed address contains a token, which the records need. Nothing leaves the machine, and
+    the page deletes no records.
     """
     if not is_loopback(host) and not (token_file and names):
         raise Failure(

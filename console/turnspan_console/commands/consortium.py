@@ -51,10 +51,10 @@ def command(
     limit: int,
     format_: str,
 ) -> None:
-    """List the consortium runs, newest first; or show RUN: what each member answered, side by side,
-    and what the arbiter made of it.
+    """List the consortium runs, newest first; or show RUN: the members' answers side by side, and
+    the arbiter's decision.
 
-    RUN is a run's id, or its beginning of at least six characters.
+    RUN is a run's id; six characters are enough.
 
     \b
       turnspan consortium --since 7d
@@ -75,11 +75,11 @@ def command(
 @click.command("consortium")
 @click.argument("id_", metavar="RUN")
 @click.option("--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole).")
-@click.option("--format", "format_", type=click.Choice(_FORMATS), help="How to print the answer.")
+@click.option("--format", "format_", type=click.Choice(_FORMATS), help="The output format.")
 @store_option
 @click.pass_context
 def one_run(context: click.Context, id_: str, full: bool, format_: str | None) -> None:
-    """Show RUN: what each member answered, and what the arbiter made of it."""
+    """Show RUN: the members' answers and the arbiter's decision."""
     from turnspan_console.ids import one
     from turnspan_console.output import Output
     from turnspan_records.consortium.run_detail import consortium_run

@@ -18,16 +18,18 @@ if TYPE_CHECKING:
 _KIND = {"call": "model call", "tool": "tool call", "context": "context assembly"}
 
 
-@click.command("context", short_help="What a prompt's context was made of, and what was left out.")
+@click.command(
+    "context", short_help="Show what went into a prompt's context, and what was left out."
+)
 @click.argument("id_", metavar="ID")
 @click.option("--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole).")
 @format_option("text", "json")
 @store_option
 def command(id_: str, full: bool, format_: str) -> None:
-    """Show the contexts that were assembled for prompts: budget, steps, what was kept and dropped.
+    """Show the contexts assembled for prompts: budget, steps, items kept and dropped.
 
-    ID is the id of an assembly, or of a model call, turn, session or trace that used one, or its
-    beginning of at least six characters. Of a call without one its prompt's parts are shown.
+    ID belongs to an assembly, or to a model call, turn, session or trace that used one; six
+    characters are enough. For a call without an assembly it shows the prompt's parts.
     """
     from turnspan_console.output import Output
 
@@ -54,7 +56,7 @@ def _print_parts(made: Composition, output: Output, format_: str) -> None:
     if format_ == "json":
         output.json(made)
         return
-    output.line("No context assembly is recorded of this call. What was sent, by bytes:")
+    output.line("This call has no recorded context assembly. Its request, by bytes:")
     for part in made.parts:
         what = "message" if part.messages == 1 else "messages"
         tokens = f"~{part.tokens:,} tokens"

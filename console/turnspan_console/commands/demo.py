@@ -44,14 +44,14 @@ _ALL_ROWS = 50
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Play the runs of this file instead of those shipped; may be given several times.",
+    help="Play the runs in this file instead of the shipped ones. Repeatable.",
 )
 @click.argument("more_files", nargs=-1, type=click.Path(exists=True, path_type=Path))
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N runs of each file.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="The most runs of each file.")
 @click.option(
     "--provider",
     type=click.Choice(["openai", "anthropic", "both"]),
-    help="Whose SDK to use; else the run's own, for a trajectory file openai.",
+    help="The SDK to use.  [default: the run's own; openai for a trajectory file]",
 )
 @click.option(
     "--camp",
@@ -59,15 +59,13 @@ _ALL_ROWS = 50
     help="Play the training camp instead: lineages of an agent, judged and changed (examples/).",
 )
 @click.option("--stream/--no-stream", default=None, help="Stream all replies, or none.")
-@click.option(
-    "--wiki", is_flag=True, help="Run the wiki agent instead: how a prompt's context is made."
-)
+@click.option("--wiki", is_flag=True, help="Run the wiki agent instead: the context of a prompt.")
 @click.option(
     "--consortium",
     is_flag=True,
-    help="Have several models answer and an arbiter decide, by llm-consortium where it is there.",
+    help="Let several models answer and an arbiter decide; uses llm-consortium if installed.",
 )
-@click.option("--open", "and_open", is_flag=True, help="Then open the page that shows the records.")
+@click.option("--open", "and_open", is_flag=True, help="Open the records in a browser afterwards.")
 @store_option
 @click.pass_context
 def command(
@@ -84,9 +82,8 @@ def command(
 ) -> None:
     """Play recorded agent runs through the real OpenAI and Anthropic SDKs and record them.
 
-    A local model server answers with the recorded replies, so no key is needed. The files of
-    --trajectories are JSON Lines of tau-bench, tau2-bench, intercode or SWE-agent, or a run of your
-    own as .json.
+    A local model server gives the recorded replies, so you need no key. --trajectories takes JSON
+    Lines of tau-bench, tau2-bench, intercode or SWE-agent, or a run of your own as .json.
 
     \b
       turnspan demo
@@ -137,7 +134,9 @@ def _recorded_runs(
         _print_replay(planned, store, output)
     _print_next(dsn, planned, exported, output)
     if not fine:
-        raise Failure("What landed is not what was played: see the sessions above.", FINDING)
+        raise Failure(
+            "The landed records differ from the played runs: see the sessions above.", FINDING
+        )
 
 
 def _example(output: Output, name: str) -> None:

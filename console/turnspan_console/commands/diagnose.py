@@ -21,7 +21,9 @@ _ALL_ROWS = frozenset({"how_turns_end"})
 """Short by nature: the overview shows them whole."""
 
 
-@click.command("diagnose", short_help="Why turns stop, what fails, loops, is slow, costs.")
+@click.command(
+    "diagnose", short_help="Ask why turns stop, what fails, loops, is slow or costs most."
+)
 @click.argument("name", required=False)
 @click.option("--list", "list_", is_flag=True, help="List the diagnostics with their questions.")
 @click.option("--sql", "show_sql", is_flag=True, help="Print the diagnostic's SQL and stop.")
@@ -39,7 +41,7 @@ def command(
     format_: str,
     raw: bool,
 ) -> None:
-    """Answer the diagnostic NAME, or all of them in brief.
+    """Run the diagnostic NAME, or all of them in brief.
 
     \b
       turnspan diagnose

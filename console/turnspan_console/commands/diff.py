@@ -8,17 +8,19 @@ from turnspan_console.failures import FINDING, Failure
 from turnspan_console.options import format_option, html_option, open_chosen, store_option
 
 
-@click.command("diff", short_help="What changed between two model calls, and where a cache broke.")
+@click.command(
+    "diff", short_help="Show what changed between two model calls, and where a cache broke."
+)
 @click.argument("before", metavar="CALL")
 @click.argument("after", metavar="CALL")
 @html_option
 @format_option("text", "json")
 @store_option
 def command(before: str, after: str, html: str, format_: str) -> None:
-    """Show what changed from one model call to another: parameters, tools, the system prompt, and
-    which messages are the same, were edited, dropped or added; and how far a cache could hold.
+    """Show what changed from one model call to another: parameters, tools, the system prompt,
+    messages kept, edited, dropped or added, and how far a cache could hold.
 
-    Each CALL is the id of a model call (its span), or its beginning of at least six characters.
+    Each CALL is the id of a model call (its span); six characters are enough.
     """
     from turnspan_console.ids import two_calls
     from turnspan_console.output import Output

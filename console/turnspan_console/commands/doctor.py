@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from turnspan_console.checks.check import Check
 
 
-@click.command("doctor", short_help="Say what is wrong and how to mend it.")
-@click.option("--problems", is_flag=True, help="Only what is wrong.")
+@click.command("doctor", short_help="Show what is wrong and how to fix it.")
+@click.option("--problems", is_flag=True, help="Show only problems.")
 @format_option("text", "json")
 @store_option
 def command(problems: bool, format_: str) -> None:
-    """Check the store, the spool and the surroundings of the application; change nothing.
+    """Check the store, the spool and the application's environment. It changes nothing.
 
-    Run it where the application runs, with its environment. Exit code 1 if any check fails.
+    Run it where the application runs, with the same environment. Exit code 1 if a check fails.
     """
     from turnspan_console.output import Output
 

@@ -17,7 +17,7 @@ from turnspan_console.options import (
 )
 
 
-@click.command("errors", short_help="What fails, by the shape of its message; a tool that fails.")
+@click.command("errors", short_help="List failures by message, or the failures of a tool.")
 @click.argument("tool", required=False, default="")
 @window_options
 @click.option("--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole).")
@@ -32,12 +32,11 @@ def command(
     full: bool,
     format_: str,
 ) -> None:
-    """List what failed: model calls, tools and turns, by the shape of the message, which is the
-    message without its numbers, ids and quoted parts. The rate is of all calls of that model or
-    tool.
+    """List failed model calls, tools and turns, grouped by message; numbers, ids and quoted parts
+    are masked. The rate is the share of all calls of that model or tool.
 
-    With the name of a TOOL: the arguments that failed beside those that worked (--limit of each),
-    and what the model did after a failure. Exit code 1 where nothing failed.
+    With a TOOL: show arguments that failed beside arguments that worked (--limit of each), and what
+    the model did after a failure. Exit code 1 if nothing failed.
     """
     from turnspan_console.output import Output
     from turnspan_console.panels.failures import print_shapes, print_tool

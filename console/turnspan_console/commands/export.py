@@ -25,7 +25,9 @@ def _several(name: str, metavar: str, text: str) -> Callable[[F], F]:
     return click.option(name, multiple=True, metavar=metavar, help=text)
 
 
-@click.command("export", short_help="Training data: fine-tuning, preferences, rewards, reasoning.")
+@click.command(
+    "export", short_help="Export training data: fine-tuning, preferences, rewards, reasoning."
+)
 @click.argument("kind", type=click.Choice(KINDS))
 @click.option(
     "--to",
@@ -39,7 +41,11 @@ def _several(name: str, metavar: str, text: str) -> Callable[[F], F]:
     "--format", "format_", type=click.Choice(FORMATS), default="openai", show_default=True
 )
 @click.option(
-    "--unit", type=click.Choice(UNITS), default="turn", show_default=True, help="What a sample is."
+    "--unit",
+    type=click.Choice(UNITS),
+    default="turn",
+    show_default=True,
+    help="What one sample is.",
 )
 @_several(
     "--good",
@@ -47,60 +53,72 @@ def _several(name: str, metavar: str, text: str) -> Callable[[F], F]:
     "What makes an answer good.  [default: outcome=used, flag=1, locked, correction]",
 )
 @_several("--bad", "RULE", "What makes an answer bad, for kto.  [default: outcome=rejected]")
-@_several("--only", "RULE", "What has to be said of it besides.")
-@click.option("--pairs", multiple=True, type=click.Choice(PAIRS), help="Where pairs come from.")
+@_several("--only", "RULE", "A rule that must also hold.")
+@click.option("--pairs", multiple=True, type=click.Choice(PAIRS), help="The source of pairs.")
 @click.option(
     "--margin",
     type=float,
     metavar="NUMBER",
     default=1.0,
     show_default=True,
-    help="By how much the better score of a pair is greater, at least.",
+    help="The least difference of the scores of a pair.",
 )
 @click.option("--project", default="", metavar="NAME", help="Only this project.")
-@_several("--agent", "NAME", "Only this agent; may be given several times, as those below.")
+@_several("--agent", "NAME", "Only this agent. Repeatable, as the filters below.")
 @_several("--version", "NAME", "Only this version of an agent.")
-@_several("--model", "NAME", "Only what this model answered.")
-@_several("--stop-reason", "REASON", "Only turns that ended so.")
-@_several("--author", "NAME", "Only judgments of this author count.")
-@click.option("--since", metavar="WHEN", help="Only what began since: 12h, 7d, 2026-11-01 (UTC).")
-@click.option("--until", metavar="WHEN", help="Only what began before.")
-@click.option("--where", default="", metavar="SQL", help="Only where this condition holds.")
-@_several("--split", "NAME=SHARE", "Shares of the prompts.  [default: train=0.9, test=0.1]")
+@_several("--model", "NAME", "Only answers of this model.")
+@_several("--stop-reason", "REASON", "Only turns with this stop reason.")
+@_several("--author", "NAME", "Count only this author's judgments.")
+@click.option(
+    "--since", metavar="WHEN", help="Only records that began since: 12h, 7d, 2026-11-01 (UTC)."
+)
+@click.option("--until", metavar="WHEN", help="Only records that began before.")
+@click.option(
+    "--where", default="", metavar="SQL", help="Only records that meet this SQL condition."
+)
+@_several(
+    "--split", "NAME=SHARE", "The share of prompts in a split.  [default: train=0.9, test=0.1]"
+)
 @click.option(
     "--together",
     type=click.Choice(["session", "user", "lineage"]),
     default="session",
     show_default=True,
-    help="Whose records are all in one split.",
+    help="What stays together in one split.",
 )
-@click.option("--seed", type=int, default=0, metavar="N", help="Other prompts in each split.")
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    metavar="N",
+    help="Another number puts other prompts into each split.",
+)
 @click.option(
     "--near",
     type=float,
     metavar="SIMILARITY",
-    help="Drop what is so similar to something kept before, such as 0.9.",
+    help="Drop samples this similar to an earlier one, such as 0.9.",
 )
 @click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Drop longer samples.")
 @click.option(
     "--tokenizer",
     default="",
     metavar="NAME",
-    help="Count tokens with this tokenizer.json, or tiktoken:o200k_base; else they are estimated.",
+    help="Count tokens with this tokenizer.json, or tiktoken:o200k_base.  [default: estimate]",
 )
 @click.option(
     "--unfinished",
     is_flag=True,
-    help="Take turns whose last call failed or whose reply was cut, too.",
+    help="Include turns whose last call failed or whose reply was cut.",
 )
 @click.option("--images", type=click.Choice(["urls", "files"]), help="How images are written.")
 @store_option
 def command(**given: Any) -> None:
-    """Write a set of KIND to train a model with: sft, preference, kto, reward or cot.
+    """Export a training set of KIND: sft, preference, kto, reward or cot.
 
-    A RULE is outcome=used, flag=1, score>=8, evaluation:NAME>=0.5, evaluation:NAME=pass, locked (of
-    a locked lineage), correction (what a person made of an agent's text) or any. The SQL condition
-    is one on the columns of turn_summary (llm_call with --unit call), and may read records only.
+    A RULE is outcome=used, flag=1, score>=8, evaluation:NAME>=0.5, evaluation:NAME=pass, locked
+    (results of a locked lineage), correction (a person's rewrite of an agent's text) or any.
+    --where takes a condition on the columns of turn_summary (llm_call with --unit call).
 
     \b
       turnspan export sft --to sets/good
@@ -121,13 +139,13 @@ def command(**given: Any) -> None:
     print_made(made, output)
     if not made.lines and wanted.needs_judgment and not made.manifest["counts"]["looked_at"]:
         raise Failure(
-            "No record became a line: nothing here is judged as the set asks for (`used`, unless "
+            "No record became a line: no judgment meets the rules of the set (`used`, unless "
             "--good says otherwise). Type `turnspan annotate TURN --outcome used`.",
             FINDING,
         )
     if not made.lines:
         raise Failure(
-            "No record became a line, and there is no set: see what was dropped.", FINDING
+            "No record became a line, so there is no set: see the dropped records.", FINDING
         )
 
 

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 def command(
     text: str, since: str | None, until: str | None, project: str, limit: int, format_: str
 ) -> None:
-    """Find TEXT, letters large or small, in what users, agents, tools and models said.
+    """Find TEXT, ignoring case, in what users, agents, tools and models wrote.
 
-    One week is looked through after the other, for some seconds: it ends by saying how far back it
-    looked, and with what --until to go on. Exit code 1 if nothing was found.
+    It searches week by week, newest first, for some seconds. Then it prints how far back it looked,
+    and the --until to go on with. Exit code 1 if nothing was found.
     """
     from turnspan_console.output import Output, note
     from turnspan_console.values import moment

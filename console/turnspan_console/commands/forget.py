@@ -1,4 +1,4 @@
-"""``turnspan forget``: what was recorded of somebody goes, everywhere, and stays away."""
+"""``turnspan forget``: remove records for good."""
 
 from __future__ import annotations
 
@@ -22,22 +22,31 @@ if TYPE_CHECKING:
 
 @click.command("forget", short_help="Remove a session, user, turn or project for good.")
 @click.option("--session", metavar="ID", help="A session.")
-@click.option("--user", metavar="ID", help="A user: every session that they took part in.")
-@click.option("--turn", metavar="ID", help="A turn, and the turns in it.")
-@click.option("--project", metavar="NAME", help="A whole project; with another: only in it.")
-@click.option("--again", is_flag=True, help="Whatever has come back of what was ever forgotten.")
-@click.option("--reason", default="", metavar="TEXT", help="Why; it is kept, so name nobody.")
+@click.option("--user", metavar="ID", help="A user: all their sessions.")
+@click.option("--turn", metavar="ID", help="A turn and its nested turns.")
+@click.option(
+    "--project", metavar="NAME", help="A whole project. With another option: only in this project."
+)
+@click.option("--again", is_flag=True, help="Remove what came back after earlier forgetting.")
+@click.option(
+    "--reason", default="", metavar="TEXT", help="The reason. It is stored, so put no names in it."
+)
 @click.option("--author", metavar="NAME", help="Who forgets.  [default: you]")
-@click.option("--text", multiple=True, metavar="TEXT", help="Search for this, too, in the end.")
+@click.option(
+    "--text",
+    multiple=True,
+    metavar="TEXT",
+    help="Also search for this text at the end. Repeatable.",
+)
 @click.option(
     "--copy",
     "copies",
     multiple=True,
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="An archive or set that does not say of which store it is: it is of this one.",
+    help="Treat this archive or set, which names no store, as one of this store. Repeatable.",
 )
-@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @store_option
 def command(
@@ -53,9 +62,9 @@ def command(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Remove what is recorded of a session, a user, a turn or a project: from the store, and from
-    the spool, the archives and the exported sets of this machine. A tombstone stays, so that
-    nothing of it comes back. In the end everything is searched for what is left.
+    """Remove all records of a session, user, turn or project, from the store and from this
+    machine's spool, archives and exported sets. A tombstone keeps them from coming back. At the end
+    it searches everything for remains.
 
     \b
       turnspan forget --user ada@example.org --reason "asked for it, 2026-11-22"
@@ -69,9 +78,11 @@ def command(
     if not given and project is not None:
         given = [("project", project)]
     if len(given) + again != 1 or not all(id_ for _, id_ in given):
-        raise Failure("Say what to forget: --session, --user, --turn, --project or --again.", USAGE)
+        raise Failure(
+            "Name what to forget: --session, --user, --turn, --project or --again.", USAGE
+        )
     if dry_run and copies:
-        raise Failure("--copy is kept for good: it does not go with --dry-run.", USAGE)
+        raise Failure("--copy is remembered for good: do not combine it with --dry-run.", USAGE)
     with open_chosen() as store, failing(KeepingError, code=FINDING):
         adopted = _adoptable(store, copies)
         if again:
@@ -94,7 +105,9 @@ def _adoptable(store: Store, copies: Sequence[Path]) -> list[Folder]:
     for path in copies:
         folder = registry.adoptable(path, store_id(store))
         if folder is None:
-            raise Failure(f"{path} is no archive or set of this machine without a store.", USAGE)
+            raise Failure(
+                f"{path} is not an archive or set of this machine that names no store.", USAGE
+            )
         found.append(folder)
     return found
 
@@ -157,16 +170,16 @@ def _found(store: Store, kind: str, id_: str, project: str) -> list[ForgetSubjec
     ]
     if not found:
         where = f" in project {project!r}" if project else ""
-        raise Failure(f"Nothing is recorded of {kind} {id_!r}{where}.", FINDING)
+        raise Failure(f"There are no records of {kind} {id_!r}{where}.", FINDING)
     if len(found) > 1 and kind != "user":
         names = ", ".join(one.project for one in found)
-        raise Failure(f"There is a {kind} {id_!r} in {names}: say which with --project.", USAGE)
+        raise Failure(f"There is a {kind} {id_!r} in {names}: choose one with --project.", USAGE)
     return found
 
 
 def _ask(found: Sequence[ForgetSubject]) -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise Failure("Nothing was forgotten: there is nobody to ask here, so say --yes.", USAGE)
+        raise Failure("Nothing was forgotten: without a terminal, --yes is required.", USAGE)
     what = " and ".join(f"{one.kind} {one.id} of project {one.project}" for one in found)
     note(f"{what}: this cannot be undone.")
     if not click.confirm("Forget it?", err=True):
@@ -184,19 +197,19 @@ def _print_plan(one: ErasurePlan, output: Output, adopted: Sequence[Path]) -> No
     subject = one.subject
     output.title(f"{subject.kind} {subject.id}", f"of project {subject.project}")
     if one.forgotten_before:
-        output.line("It was forgotten before; what was begun then is finished.")
+        output.line("It was forgotten before; this finishes the work.")
     if one.rows:
         print_rows(("table", "rows"), [*one.rows.items()], output)
     mine = [path for path in one.copies.unknown if path in adopted]
     for path in (*one.copies.folders, *mine):
-        output.line(f"  it is in {path}, too, and goes there")
+        output.line(f"  {path} contains it, and loses it")
     for path in (path for path in one.copies.unknown if path not in mine):
         output.line(
-            f"  {path} may hold it and does not say of which store it is: it stays as it is unless "
-            "you say --copy with it"
+            f"  {path} may contain it but names no store: it stays unchanged unless you pass it as "
+            "--copy"
         )
     for path, why in one.copies.failed.items():
-        output.line(f"  {path} cannot be looked into: {why}")
+        output.line(f"  {path} cannot be read: {why}")
     output.line()
 
 
@@ -211,7 +224,7 @@ def _print(done: Erased, output: Output) -> None:
         f"{copies.exported:,} lines in exported sets"
     )
     if done.spool.removed:
-        output.line(f"{done.spool.removed} damaged segments that named it were removed whole")
+        output.line(f"{done.spool.removed} damaged segments that contain it were removed whole")
     proof = done.proof
     output.line(
         f"searched for {proof.words} words: {proof.rows:,} rows of {proof.tables} tables "
@@ -224,7 +237,7 @@ def _print(done: Erased, output: Output) -> None:
     rows = [(one.where, one.what, one.number) for one in proof.left]
     print_rows(("where", "what", "number"), rows, output)
     raise Failure(
-        "Something is left: see where. Other people's records that name it are theirs; of the "
-        "rest, `turnspan forget` again removes what it can.",
+        "Something is left: see where. Other people's records that name it stay; run "
+        "`turnspan forget` again to remove the rest.",
         FINDING,
     )

@@ -9,11 +9,10 @@ from turnspan_console.lazy import Lazy
 from turnspan_console.options import store_option
 
 
-@click.group("import", cls=Lazy, package=imports, short_help="Bring in logs of other tools.")
+@click.group("import", cls=Lazy, package=imports, short_help="Import logs of other tools.")
 @store_option
 def command() -> None:
-    """Bring the logs of another tool into the store, as records like those made here.
+    """Import another tool's log into the store, as ordinary records.
 
-    What was imported before is not imported again; an import that was killed goes on where it was.
-    Nothing in the source is changed.
+    Rows that were imported before are skipped. A killed import continues. The source is only read.
     """

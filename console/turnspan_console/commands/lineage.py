@@ -13,17 +13,19 @@ if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
 
 
-@click.command("lineage", short_help="An experiment: lineages, versions, attempts, scores, cost.")
+@click.command(
+    "lineage", short_help="Show an experiment: lineages, versions, attempts, scores, cost."
+)
 @click.argument("session", required=False, metavar="[EXPERIMENT]")
 @click.option("--project", default="", metavar="NAME", help="Only this project.")
 @click.option("--full", is_flag=True, help="Show changes whole (a pipe always gets them whole).")
 @format_option("text", "json")
 @store_option
 def command(session: str | None, project: str, full: bool, format_: str) -> None:
-    """Show an EXPERIMENT: its lineages, each with its versions and what changed between
-    them, and its rollouts with their attempts, scores and cost.
+    """Show an EXPERIMENT: its lineages with their versions and changes, and their rollouts with
+    attempts, scores and cost.
 
-    Without it the only experiment is shown; of several the newest are listed.
+    Without EXPERIMENT it shows the only one, or lists the newest.
     """
     from turnspan_console.output import Output
     from turnspan_records.loop.lineages import AmbiguousError, experiment

@@ -14,40 +14,40 @@ PAGE = "http://127.0.0.1:4319"
 """Where ``turnspan console`` is, unless it was told otherwise."""
 
 
-@click.command("mcp", short_help="Let coding agents ask the records, over MCP.")
+@click.command("mcp", short_help="Let coding agents query the records over MCP.")
 @click.option(
     "--allow-judgments",
     "judgments",
     is_flag=True,
-    help="Also offer a tool that records judgments, as a machine's. Nothing else is ever written.",
+    help="Also offer a tool that records judgments, as a machine's. It writes nothing else.",
 )
 @click.option(
     "--author",
     default="mcp",
     show_default=True,
     metavar="NAME",
-    help="With --allow-judgments: who judges.",
+    help="With --allow-judgments: the judge's name.",
 )
 @click.option(
     "--page",
     default=PAGE,
     show_default=True,
     metavar="URL",
-    help="Where `turnspan console` is, for links to ids.",
+    help="The address of `turnspan console`, for links to ids.",
 )
 @store_option
 def command(judgments: bool, author: str, page: str) -> None:
     """Serve the records to a coding agent over the Model Context Protocol, on standard input and
-    output. It is started by the agent: docs/mcp.md has the line for each.
+    output. The agent starts it: docs/mcp.md has the line for each agent.
 
-    The tools read: sessions, turns, replay, show, why a turn stopped, diagnose, find, context,
-    consortium, and SQL in the sandbox. Answers are bounded, and mark what was recorded as data.
+    The tools only read: sessions, turns, replay, show, why, diff, diagnose, find, context,
+    consortium, and sandboxed SQL. Answers are bounded, and mark recorded text as data.
 
     \b
       claude mcp add turnspan -- turnspan mcp
     """
     if not page.startswith(("http://", "https://")):
-        raise Failure(f"--page {page!r} is no address: write http://127.0.0.1:4319.", USAGE)
+        raise Failure(f"--page {page!r} is not an address: write http://127.0.0.1:4319.", USAGE)
     dsn = chosen_dsn()
     from turnspan_console.mcp_server.store_questions import StoreQuestions
 
@@ -63,6 +63,8 @@ def command(judgments: bool, author: str, page: str) -> None:
         ) from None
 
     if sys.stdin.isatty():
-        note("It waits for a coding agent on standard input: docs/mcp.md says how one starts it.")
+        note(
+            "Waiting for a coding agent on standard input: docs/mcp.md explains how one starts it."
+        )
     asking = StoreQuestions(dsn)
     server_of(asking, page=page.rstrip("/"), judgments=judgments, author=author).run()

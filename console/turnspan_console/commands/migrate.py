@@ -10,18 +10,16 @@ from turnspan_console.output import Output, note
 
 @click.command("migrate", short_help="Create or update the store's tables and views.")
 @click.option("--dry-run", is_flag=True, help="Print the SQL that would run, and change nothing.")
-@click.option("--all", "all_", is_flag=True, help="With --dry-run: the whole schema's SQL.")
-@click.option("--jaeger", is_flag=True, help="Also make the views that a Jaeger reads.")
-@click.option("--jaeger-content", is_flag=True, help="The same, with prompts and replies in them.")
+@click.option("--all", "all_", is_flag=True, help="With --dry-run: print the whole schema's SQL.")
+@click.option("--jaeger", is_flag=True, help="Also create the views that Jaeger reads.")
+@click.option("--jaeger-content", is_flag=True, help="The same, with prompts and replies.")
 @store_option
 def command(dry_run: bool, all_: bool, jaeger: bool, jaeger_content: bool) -> None:
     """Create or update the tables and views of the store.
 
-    An embedded store that exists is migrated whenever it is read, a server only by this command or
-    when records wait for it.
-    A cluster without ClickHouse Keeper (`?cluster=NAME&replicated=no`) is migrated node by node.
-    Every step may run twice: a migration that was stopped is mended by running it again. A table or
-    view that was dropped is made again.
+    An embedded store is migrated when it is read, a server by this command or when records wait for
+    it. A cluster without ClickHouse Keeper (`?cluster=NAME&replicated=no`) is migrated node by
+    node. If a migration was stopped, run it again. Dropped tables and views are created again.
     """
     from turnspan_clickhouse.store import jaeger as views
     from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, due, migrate, render

@@ -10,19 +10,19 @@ from turnspan_console.judging import Judging, author_options, subject_options
 from turnspan_console.options import store_option
 
 
-@click.command("prefer", short_help="Say that one answer is better than others.")
+@click.command("prefer", short_help="Prefer one answer to others.")
 @click.argument("chosen")
 @click.argument("rejected", nargs=-1, required=True)
-@click.option("--reason", default="", metavar="TEXT", help="Why.")
+@click.option("--reason", default="", metavar="TEXT", help="The reason.")
 @author_options
 @subject_options
 @store_option
 def command(
     chosen: str, rejected: tuple[str, ...], reason: str, kind: str | None, project: str, **by: Any
 ) -> None:
-    """Say that CHOSEN is better than each of REJECTED: ids of turns, model calls, ...
+    """Prefer CHOSEN to each of REJECTED: ids of turns, model calls, ...
 
-    Each pair is a judgment of its own. Of a pair the newest word holds, whichever it chose.
+    Each pair is a judgment. The newest preference on a pair holds.
     """
     from turnspan_console.output import Output
     from turnspan_records.judging.comparisons import prefer

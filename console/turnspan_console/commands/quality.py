@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 _SHOWN = ("decision", "target", "reason", "found_by", "later_revision", "similarity", "artifact_id")
 
 
-@click.command("quality", short_help="What became of what agents wrote: kept, changed, undone.")
-@click.option("--mediawiki", "api", metavar="API_URL", help="A wiki: the address of its api.php.")
+@click.command("quality", short_help="Judge agents' pages and files by later changes.")
+@click.option("--mediawiki", "api", metavar="API_URL", help="The address of a wiki's api.php.")
 @click.option(
     "--git",
     "repository",
     metavar="REPO",
     type=click.Path(path_type=Path),
-    help="A git repository: a folder in it.",
+    help="A folder in a git repository.",
 )
 @click.option(
     "--since",
     metavar="WHEN",
-    help="Only what was written since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
+    help="Only artifacts written since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
 )
 @click.option(
     "--window",
@@ -48,7 +48,7 @@ _SHOWN = ("decision", "target", "reason", "found_by", "later_revision", "similar
     metavar="LONG",
     default="14d",
     show_default=True,
-    help="How long a text has to stay as it is to count as used.",
+    help="How long a text must stay unchanged to count as used.",
 )
 @click.option("--project", default="", metavar="NAME", help="Only this project.")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only artifacts of this kind.")
@@ -56,20 +56,20 @@ _SHOWN = ("decision", "target", "reason", "found_by", "later_revision", "similar
     "--own",
     multiple=True,
     metavar="NAME",
-    help="The agent's account, or its name or address as a git author; may be given several times. "
-    "What it changes later does not count.  [default: of a wiki, who made the agent's revision]",
+    help="The agent's account, or its name or address as a git author. Its later changes do not "
+    "count. Repeatable.  [default: for a wiki, the author of the agent's revision]",
 )
 @credentials_options
-@click.option("--again", is_flag=True, help="Look also at what was settled before.")
+@click.option("--again", is_flag=True, help="Also check settled artifacts again.")
 @format_option(*FORMATS)
 @store_option
 def command(api: str | None, repository: Path | None, format_: str, **given: Any) -> None:
-    """Ask a wiki or a git repository what became of the artifacts that agents wrote, and judge them
-    by it: used where nobody changed the text for a while, modified where a person did, rejected
-    where it was taken back or deleted. The turn that wrote them is judged by the worst of them.
+    """Judge agents' artifacts by what happened to them in a wiki or git repository: used if the
+    text stayed unchanged, modified if a person changed it, rejected if it was reverted or deleted.
+    The turn that wrote them gets the worst of their outcomes.
 
-    Asked for is what is not settled yet; run it every day. What people said holds, whatever it
-    finds.
+    It checks artifacts that are not settled yet: run it every day. A person's judgment takes
+    precedence.
 
     \b
       turnspan quality --mediawiki https://wiki.example.org/w/api.php
@@ -84,7 +84,7 @@ def command(api: str | None, repository: Path | None, format_: str, **given: Any
     from turnspan_records.quality.sources import SourceError
 
     if (api is None) == (repository is None):
-        raise Failure("Say where to ask: --mediawiki API_URL or --git REPO.", USAGE)
+        raise Failure("Choose a source: --mediawiki API_URL or --git REPO.", USAGE)
     with failing(ValueError, code=USAGE):
         window = duration(given["length"])
     since = read_window(given["since"], None).since
@@ -104,7 +104,7 @@ def command(api: str | None, repository: Path | None, format_: str, **given: Any
         note(report.waiting)
     _print(report, format_, Output())
     if not report.checks:
-        raise Failure("No artifact is to be looked at: all are settled, or there is none.", FINDING)
+        raise Failure("There is no artifact to check: all are settled, or there are none.", FINDING)
 
 
 def _source(api: str | None, repository: Path | None, given: dict[str, Any]) -> RevisionSource:

@@ -10,12 +10,17 @@ from turnspan_console.judging import Judging, author_options, subject_options
 from turnspan_console.options import store_option
 
 
-@click.command("rank", short_help="Put answers in order, best first.")
+@click.command("rank", short_help="Order answers, best first.")
 @click.argument("ids", nargs=-1, required=True, metavar="ID ID...")
 @click.option(
-    "--tie", "ties", nargs=2, multiple=True, metavar="ID ID", help="Two that are equally good."
+    "--tie",
+    "ties",
+    nargs=2,
+    multiple=True,
+    metavar="ID ID",
+    help="Two equally good records. Repeatable.",
 )
-@click.option("--reason", default="", metavar="TEXT", help="Why.")
+@click.option("--reason", default="", metavar="TEXT", help="The reason.")
 @author_options
 @subject_options
 @store_option
@@ -27,10 +32,9 @@ def command(
     project: str,
     **by: Any,
 ) -> None:
-    """Put turns, model calls, ... in order: the best one first.
+    """Order turns, model calls, ..., best first.
 
-    Every pair becomes a preference, as of `turnspan prefer`, but for those that --tie names. All of
-    them have the same ranking_id.
+    Every pair becomes a preference, as with `turnspan prefer`, except ties. All share a ranking_id.
     """
     from turnspan_console.output import Output
     from turnspan_records.judging.comparisons import rank

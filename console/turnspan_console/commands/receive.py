@@ -25,52 +25,53 @@ if TYPE_CHECKING:
 HTTP_PORT, GRPC_PORT = 4318, 4317
 _LOOPBACK = "127.0.0.1"
 TOKEN_VARIABLE = "TURNSPAN_RECEIVE_TOKEN"
+"""The bearer token that ``turnspan receive`` requires, unless ``--token-file`` names a file."""
 _MEBI = 2**20
 
 
-@click.command("receive", short_help="Take spans over OTLP from agents in any language.")
+@click.command("receive", short_help="Receive spans over OTLP from agents in any language.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
     default=HTTP_PORT,
     show_default=True,
-    help="The port to listen on; 0 takes a free one and says which.",
+    help="The port for OTLP over HTTP; 0 takes a free port and prints it.",
 )
 @click.option(
     "--grpc-port",
     type=click.IntRange(0, 65_535),
-    show_default="4317; with --port 0 a free one",
-    help="The port to listen on for OTLP over gRPC; 0 takes a free one and says which.",
+    show_default="4317; a free port with --port 0",
+    help="The port for OTLP over gRPC; 0 takes a free port and prints it.",
 )
-@click.option("--no-grpc", is_flag=True, help="Take spans over HTTP alone.")
+@click.option("--no-grpc", is_flag=True, help="Receive over HTTP only.")
 @click.option("--project", default="", metavar="NAME", help="The project of all records.")
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help=f"Take only requests with a bearer token of this file, one a line (or {TOKEN_VARIABLE}).",
+    help=f"Require a bearer token from this file, one a line (or in {TOKEN_VARIABLE}).",
 )
 @click.option(
     "--max-request-bytes",
     type=click.IntRange(min=1),
     default=64 * _MEBI,
     show_default=True,
-    help="The largest request, as sent and decompressed.",
+    help="The largest request, compressed or decompressed.",
 )
 @click.option(
     "--allow-host",
     "hosts",
     multiple=True,
     metavar="NAME",
-    help="Take requests for this host name too; on a loopback address only those for localhost are "
-    "taken else. May be given several times.",
+    help="Also answer to this host name. Without it, a loopback address answers only to localhost. "
+    "Repeatable.",
 )
 @click.option(
     "--max-connections",
     type=click.IntRange(min=1),
     default=512,
     show_default=True,
-    help="Connections at once; of more each is answered 503.",
+    help="The most connections at once; further ones get 503.",
 )
 @click.option(
     "--head-timeout",
@@ -78,7 +79,7 @@ _MEBI = 2**20
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long the head of a request may take.",
+    help="The longest time for the head of a request.",
 )
 @click.option(
     "--body-timeout",
@@ -86,7 +87,7 @@ _MEBI = 2**20
     default=30.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long the body of a request may take.",
+    help="The longest time for the body of a request.",
 )
 @click.option(
     "--hold",
@@ -94,9 +95,9 @@ _MEBI = 2**20
     default=600.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long a trace without a new span is kept, for spans that come late.",
+    help="How long to keep a quiet trace for late spans.",
 )
-@click.option("--fsync", is_flag=True, help="Acknowledge only what would survive a power cut.")
+@click.option("--fsync", is_flag=True, help="Acknowledge only records that survive a power cut.")
 @store_option
 def command(
     host: str,
@@ -113,11 +114,10 @@ def command(
     hold: float,
     fsync: bool,
 ) -> None:
-    """Take spans over OTLP, by HTTP (protobuf or JSON) and gRPC, and land them like those of this
-    machine.
+    """Receive spans over OTLP, by HTTP (protobuf or JSON) and gRPC, and land them as records.
 
-    A request is acknowledged when its records are in the spool. SIGTERM ends in order: requests
-    under way are answered, and what is spooled is shipped for some seconds.
+    A request is acknowledged when its records are in the spool. On SIGTERM it answers the requests
+    under way and ships the spool for some seconds.
     """
     from turnspan_clickhouse.receive import ReceiveApp, Receiver, ReceiveSettings
 
@@ -181,7 +181,7 @@ def grpc_address_of(host: str, port: int | None, http_port: int) -> str:
             port = probe.getsockname()[1]
     except Failure as failure:
         raise Failure(
-            f"{failure} (--grpc-port takes another, --no-grpc none)", UNAVAILABLE
+            f"{failure} (use --grpc-port for another port, or --no-grpc)", UNAVAILABLE
         ) from None
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -202,7 +202,10 @@ def receiving_beside(dsn: Dsn, port: int) -> Generator[None]:
     try:
         listener = listening(_LOOPBACK, port)
     except Failure as failure:
-        note(f"no OTLP is taken: {failure} (--receive-port takes another, --no-receive none)")
+        note(
+            f"OTLP is not received: {failure} (use --receive-port for another port, or "
+            "--no-receive)"
+        )
         with landing_beside(dsn):
             yield
         return

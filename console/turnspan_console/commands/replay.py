@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 def command(id_: str | None, full: bool, html: str, color: bool | None, format_: str) -> None:
     """Replay SESSION: the messages, the tool calls with their results, and why each turn stopped.
 
-    SESSION is a session's id or its beginning; the id of a turn, call, tool or trace replays the
-    session it belongs to. Without it the only session is replayed; of several the newest are
-    listed.
+    SESSION is a session's id or its beginning; the id of a turn, call, tool or trace means its
+    session. Without SESSION it replays the only one, or lists the newest.
     """
     from turnspan_console.output import Output
 

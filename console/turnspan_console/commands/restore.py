@@ -1,4 +1,4 @@
-"""``turnspan restore``: records back out of an archive."""
+"""``turnspan restore``: bring an archive's records back."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from turnspan_records.keeping import Restored
 
 
-@click.command("restore", short_help="Bring the records of an archive back.")
+@click.command("restore", short_help="Bring an archive's records back.")
 @click.argument("archive", type=click.Path(path_type=Path))
 @store_option
 def command(archive: Path) -> None:
-    """Bring the records of ARCHIVE back into the store, as they were; ARCHIVE is a folder that
-    `turnspan retain` made. All of it is read and compared before anything is written, and a second
-    time makes no difference. The archive stays.
+    """Bring the records of ARCHIVE, a folder made by `turnspan retain`, back into the store
+    unchanged. It verifies the whole archive before it writes. Restoring twice does no harm, and the
+    archive stays.
 
     \b
       turnspan restore ~/.local/share/turnspan/archives/20261122T203000Z-retain-5bce98f7-129fec

@@ -1,4 +1,4 @@
-"""``turnspan retain``: let old records go, by a policy."""
+"""``turnspan retain``: archive and delete records by a policy."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from turnspan_records.keeping import Policy, Retained
 
 
-@click.command("retain", short_help="Archive what is flagged good, and let old records go.")
-@click.option("--dry-run", "dry", is_flag=True, help="Print what would go, and change nothing.")
-@click.option("--apply", "apply_", is_flag=True, help="Do it.")
+@click.command("retain", short_help="Archive good turns, delete bad and old ones.")
+@click.option("--dry-run", "dry", is_flag=True, help="Show what would be deleted; change nothing.")
+@click.option("--apply", "apply_", is_flag=True, help="Archive and delete.")
 @click.option(
     "--policy",
     "file",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="What goes when, as TOML.  [default: the policy that --print-policy prints]",
+    help="The policy, as TOML.  [default: the policy that --print-policy prints]",
 )
 @click.option("--print-policy", "show", is_flag=True, help="Print the policy as TOML, and exit.")
 @store_option
 def command(dry: bool, apply_: bool, file: Path | None, show: bool) -> None:
-    """Archive the turns that are flagged 1 and delete them, delete those that are flagged -1, and
-    after a window those that nobody assessed. Turn summaries and judgments stay.
+    """Archive and delete turns flagged 1, delete turns flagged -1, and delete unflagged turns after
+    a window. Turn summaries and judgments stay.
 
-    Nothing is deleted before its archive was read back and compared, and what refers to nothing
-    that is gone is asked afterwards. One that was killed is continued by the next.
+    It reads each archive back and compares it before it deletes, and counts broken references
+    afterwards. If it is killed, the next run finishes the work.
 
     \b
       turnspan retain --print-policy > policy.toml
@@ -48,7 +48,7 @@ def command(dry: bool, apply_: bool, file: Path | None, show: bool) -> None:
         output.line(policy.as_toml().rstrip("\n"))
         return
     if dry == apply_:
-        raise Failure("Say --dry-run to see what would go, or --apply to do it.", USAGE)
+        raise Failure("Give --dry-run to see what would be deleted, or --apply to do it.", USAGE)
     with open_chosen() as store, Bars() as bars, failing(KeepingError, code=FINDING):
         done = retain(store, policy, apply=apply_, progress=bars.show)
     say_other_nodes(store.dsn, "retain")
@@ -66,7 +66,7 @@ def _print(done: Retained, output: Output) -> None:
     from turnspan_console.panels.results import print_rows
     from turnspan_console.values import counted
 
-    said = "went" if done.applied else "would go"
+    said = "deleted" if done.applied else "would be deleted"
     output.title(counted(done.rows, "row"), said)
     if done.going:
         rows = [(one.table, one.reason, one.rows, one.bytes) for one in done.going]
@@ -93,7 +93,7 @@ def _print_rest(done: Retained, output: Output) -> None:
         notes.append((f"{done.manifest.rows:,} rows are archived in ", str(done.archive)))
     for name in done.continued:
         what = "finished" if done.applied else "waits to be finished"
-        notes.append((f"a pass that was cut short {what}: ", name))
+        notes.append((f"an interrupted pass {what}: ", name))
     if done.node_by_node:
         notes.append(("this node only: ", "run it on each node of the cluster"))
     if notes:

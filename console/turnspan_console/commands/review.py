@@ -21,25 +21,29 @@ ORDERS = ("oldest", "newest", "dearest", "random")
 """As ``turnspan_records.judging.queues`` has them; importing that would slow the start."""
 
 queue_options = together(
-    click.option("--order", type=click.Choice(ORDERS), help="Which comes first."),
-    click.option("--project", metavar="NAME", help="Only this project's."),
-    click.option("--agent", metavar="NAME", help="Only this agent's."),
-    click.option("--odd", is_flag=True, default=None, help="Only what did not complete."),
+    click.option("--order", type=click.Choice(ORDERS), help="The order of turns."),
+    click.option("--project", metavar="NAME", help="Only this project."),
+    click.option("--agent", metavar="NAME", help="Only this agent."),
+    click.option("--odd", is_flag=True, default=None, help="Only turns that did not complete."),
     click.option(
         "--stop-reason",
         "stop_reasons",
         multiple=True,
         metavar="REASON",
-        help="Only turns that stopped so; may be given several times.",
+        help="Only turns with this stop reason. Repeatable.",
     ),
-    click.option("--since", metavar="WHEN", help="Only what began since: 7d, 2026-11-01."),
-    click.option("--until", metavar="WHEN", help="Only what began before (as --since)."),
-    click.option("--sample", type=click.IntRange(0), metavar="N", help="So many, at random."),
-    click.option("--seed", type=click.IntRange(0), metavar="NUMBER", help="Draws the sample."),
+    click.option("--since", metavar="WHEN", help="Only turns that began since: 7d, 2026-11-01."),
+    click.option("--until", metavar="WHEN", help="Only turns that began before (as --since)."),
+    click.option(
+        "--sample", type=click.IntRange(0), metavar="N", help="A random sample of N turns."
+    ),
+    click.option(
+        "--seed", type=click.IntRange(0), metavar="NUMBER", help="The seed of the sample."
+    ),
     click.option(
         "--each/--anyone",
         default=None,
-        help="Whether each reviewer judges each turn, or it is done when anyone has.",
+        help="Each reviewer judges each turn, or one judgment by anyone is enough.",
     ),
 )
 """What a queue is made of; each replaces what the named queue says."""
@@ -49,10 +53,10 @@ queue_options = together(
 @click.argument("name", metavar="[QUEUE]", required=False)
 @queue_options
 @click.option("--save", metavar="NAME", help="Save this queue under a name, and stop.")
-@click.option("--list", "list_", is_flag=True, help="List the queues and how far they are.")
-@click.option("--quick", is_flag=True, help="Go on to the next turn as soon as one is judged.")
+@click.option("--list", "list_", is_flag=True, help="List the queues with their progress.")
+@click.option("--quick", is_flag=True, help="Go to the next turn after each judgment.")
 @click.option("--full", is_flag=True, help="Show long texts whole.")
-@click.option("--author", metavar="NAME", help="Who judges.  [default: you]")
+@click.option("--author", metavar="NAME", help="The judge's name.  [default: you]")
 @format_option("table", "json", "jsonl", "csv")
 @store_option
 def command(
@@ -68,9 +72,9 @@ def command(
     """Judge the turns of QUEUE, one after the other, with one key each: used, modified, rejected,
     good candidate, exclude, a score from 1 to 10, a note.
 
-    QUEUE is unassessed (what nobody has judged, the oldest first; the default), dearest, odd (what
-    did not complete), sample (50 at random, which each reviewer judges), or one that was saved
-    under a name. Every judgment is kept at once: stop and go on as you like.
+    QUEUE is unassessed (unjudged, oldest first; the default), dearest (unjudged, most expensive
+    first), odd (not completed), sample (50 at random, for every reviewer) or the name of a saved
+    queue. Each judgment is stored at once, so you can stop and continue at any time.
     """
     from turnspan_clickhouse.rows.tables import ReviewQueue
     from turnspan_clickhouse.spool.spool import Spool

@@ -21,20 +21,18 @@ if TYPE_CHECKING:
 
 
 @click.command("ship", short_help="Land what waits in the spool.")
-@click.option(
-    "--rejected", is_flag=True, help="Try the segments again that the store refused before."
-)
+@click.option("--rejected", is_flag=True, help="Try again the segments that the store refused.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Stop after so long; the rest stays in the spool.  [default: until all is landed]",
+    help="Stop after this time; the rest stays in the spool.  [default: until all has landed]",
 )
 @store_option
 def command(rejected: bool, timeout: float | None) -> None:
-    """Land what waits in this machine's spool, each record once, however often it is run.
+    """Land what waits in this machine's spool. Each record lands once, even if you run it again.
 
-    Turns whose process died before they ended are marked interrupted.
+    Turns whose process died are marked interrupted.
     """
     from turnspan_clickhouse.spool.spool import Spool
     from turnspan_records.access.spooled import restore_refused
@@ -88,7 +86,7 @@ def _report(result: ShipResult) -> None:
         raise Failure(f"{result.holder} ships this spool. {result.holder.remedy}", UNAVAILABLE)
     if result.rejected:
         raise Failure(
-            f"The store refused {result.rejected:,} segments for good: `turnspan doctor` says why, "
-            "`turnspan ship --rejected` tries again.",
+            f"The store refused {result.rejected:,} segments for good: `turnspan doctor` shows "
+            "why, `turnspan ship --rejected` tries again.",
             FINDING,
         )

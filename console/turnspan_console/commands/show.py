@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from turnspan_records.lookup import RecordRef
 
 
-@click.command("show", short_help="Show what an id means: a session, turn, call, lineage, ...")
+@click.command("show", short_help="Show the record with an id: a session, turn, call, lineage, ...")
 @click.argument("id_", metavar="ID")
 @click.option("--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole).")
 @click.option(
     "--request", is_flag=True, help="Print the exact messages a model call sent, as JSON, and stop."
 )
-@click.option("--curl", is_flag=True, help="Print a model call as a command that sends it again.")
-@click.option("--python", is_flag=True, help="Print a model call as a program that does.")
+@click.option("--curl", is_flag=True, help="Print a model call as a curl command.")
+@click.option("--python", is_flag=True, help="Print a model call as a Python program.")
 @html_option
 @format_option("text", "json")
 @store_option
@@ -31,11 +31,10 @@ def command(
 ) -> None:
     """Show everything about the record with this ID.
 
-    ID is the id of a session, turn, trace, model call, tool call, context or span (as Jaeger shows
-    them), of a lineage, rollout, attempt, artifact or consortium run, or its beginning of at least
-    six characters. What --curl and --python print holds no key: they read it from the environment,
-    as the provider's SDK does. --request, --curl, --python and --html are for model calls;
-    `turnspan replay` saves a session.
+    ID belongs to a session, turn, trace, model call, tool call, context, span (as Jaeger shows it),
+    lineage, rollout, attempt, artifact or consortium run; six characters are enough. --request,
+    --curl, --python and --html are for model calls. --curl and --python print no key: it is read
+    from the environment, as the provider's SDK does. `turnspan replay` saves a session.
     """
     from turnspan_console.ids import one
     from turnspan_console.output import Output

@@ -36,29 +36,29 @@ _OPENED = {
     is_flag=False,
     flag_value="",
     metavar="[NAME]",
-    help="Run the statement that was saved under this name; without a name list what is saved.",
+    help="Run the statement saved under this name; without a name, list the saved statements.",
 )
 @click.option("--save", metavar="NAME", help="Save the statement under a name, and stop.")
-@click.option("--delete-saved", metavar="NAME", help="Delete what was saved, and stop.")
+@click.option("--delete-saved", metavar="NAME", help="Delete a saved statement, and stop.")
 @click.option(
     "--param",
     "params",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A value for {NAME:Type} in the SQL; may be given several times.",
+    help="A value for {NAME:Type} in the SQL. Repeatable.",
 )
 @click.option(
     "--local-files",
     "files",
     is_flag=True,
-    help="Let the query read and write files (INTO OUTFILE, file()), read from any address (url()) "
-    "and other databases, and set its SETTINGS. The records stay as they are.",
+    help="Allow the query to read and write files (INTO OUTFILE, file()), read any address (url()) "
+    "and other databases, and change SETTINGS. It cannot change records.",
 )
 @click.option(
     "--write",
     is_flag=True,
-    help="Run any statement with all rights of the store's user: it may change or delete records, "
-    "and read and write files and addresses as with --local-files.",
+    help="Run any statement with all rights of the store's user. It may change or delete records, "
+    "and use files and addresses as with --local-files.",
 )
 @format_option(*FORMATS)
 @raw_option
@@ -76,10 +76,10 @@ def command(
 ) -> None:
     """Run SQL on the records; `-` reads it from standard input.
 
-    Every record is seen once and in its newest state: FINAL is not needed. The tables are llm_call,
+    A query sees each record once, in its newest state, without FINAL. The main tables are llm_call,
     turn_summary, tool_call, message, definition, span, context_assembly, context_item and
-    annotation. One statement that reads them is run: without --write and --local-files no record,
-    no file and no other address is touched.
+    annotation. Only one reading statement runs, and it touches no file or address, unless you give
+    --local-files or --write.
 
     \b
       turnspan sql "SELECT stop_reason, count() FROM turn_summary GROUP BY 1"
@@ -89,14 +89,14 @@ def command(
       turnspan sql --save stops "SELECT stop_reason, count() FROM turn_summary GROUP BY 1"
       turnspan sql --saved stops
 
-    What is saved is this user's; the page of `turnspan console` has it as well.
+    Saved statements belong to you; `turnspan console` shows them too.
     """
     from turnspan_console.saved_queries import SavedQueryError
 
     if sum(one is not None for one in (save, saved, delete_saved)) > 1 or (
         query is not None and (saved or delete_saved)
     ):
-        raise Failure("Say either SQL, with --save NAME or without, or what is saved.", USAGE)
+        raise Failure("Give either SQL (with or without --save NAME) or a saved statement.", USAGE)
     with failing(SavedQueryError, code=USAGE):
         if delete_saved is not None:
             _delete(delete_saved)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from turnspan_console.output import Output
 
 
-@click.command("status", short_help="What waits in the spool, what the store holds, versions.")
+@click.command("status", short_help="Show what waits in the spool, what the store holds, versions.")
 @format_option("text", "json")
 @store_option
 def command(format_: str) -> None:
-    """Show the spool, the store and the versions. Nothing is landed or changed by looking."""
+    """Show the spool, the store and the versions. It lands and changes nothing."""
     from turnspan_console.output import Output
 
     output = Output()

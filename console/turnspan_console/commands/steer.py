@@ -19,21 +19,24 @@ if TYPE_CHECKING:
 _ANSWERS = ("lineage", "attempt", "rollout", "artifact", "turn", "call")
 
 
-@click.command("steer", short_help="Say what is to become of lineages: directives, locks, evolve.")
+@click.command("steer", short_help="Steer lineages: directives, locks, evolve.")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option(
     "--directive",
     metavar="TEXT",
-    help="What is to be done differently in every cycle from now on; '' takes back what was said.",
+    help="What to do differently in every cycle from now on; '' withdraws the directive.",
 )
 @click.option(
-    "--once", multiple=True, metavar="TEXT", help="What is to be done differently in the next one."
+    "--once",
+    multiple=True,
+    metavar="TEXT",
+    help="What to do differently in the next cycle. Repeatable.",
 )
-@click.option("--lock", is_flag=True, help="It stays as it is.")
-@click.option("--unlock", is_flag=True, help="It may be evolved again.")
-@click.option("--evolve", is_flag=True, help="It was judged: its next version may be made.")
-@click.option("--reason", default="", metavar="TEXT", help="Why, with a lock or --evolve.")
-@click.option("--author", metavar="NAME", help="Who says it.  [default: you]")
+@click.option("--lock", is_flag=True, help="Keep the lineage as it is.")
+@click.option("--unlock", is_flag=True, help="Allow it to evolve again.")
+@click.option("--evolve", is_flag=True, help="Allow the next version of unlocked lineages.")
+@click.option("--reason", default="", metavar="TEXT", help="The reason, with a lock or --evolve.")
+@click.option("--author", metavar="NAME", help="Who decides.  [default: you]")
 @store_option
 def command(
     ids: tuple[str, ...],
@@ -45,11 +48,11 @@ def command(
     reason: str,
     author: str | None,
 ) -> None:
-    """Say what is to become of the lineages ID: their own ids, or those of attempts, rollouts,
-    artifacts, turns and calls of theirs.
+    """Steer the lineages ID: their own ids, or ids of their attempts, rollouts, artifacts, turns or
+    calls.
 
-    The agent that is improved reads it before its next cycle, from `lineage_current` or
-    `turnspan_records.experiment`. --evolve leaves out the lineages that are locked.
+    The agent reads this before its next cycle, from `lineage_current` or
+    `turnspan_records.experiment`. --evolve skips locked lineages.
 
     \b
       turnspan steer 5c1f0a9e --directive "name every source" --evolve
@@ -60,7 +63,7 @@ def command(
     from turnspan_records.loop.directives import lines_of, steer
 
     if lock and unlock:
-        raise Failure("Say either --lock or --unlock.", USAGE)
+        raise Failure("Choose either --lock or --unlock.", USAGE)
     words = _words(directive, once, lock=lock, unlock=unlock, reason=reason)
     if not words and not evolve:
         raise Failure("Say --directive, --once, --lock, --unlock or --evolve.", USAGE)

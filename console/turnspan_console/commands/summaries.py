@@ -1,4 +1,4 @@
-"""``turnspan summaries``: a page a session, which outlives the records."""
+"""``turnspan summaries``: a page per session, which outlives the records."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class _Pages(NamedTuple):
     """What stands between two in one file."""
 
 
-@click.command("summaries", short_help="A page about each session, which outlives its records.")
+@click.command("summaries", short_help="Write a page about each session.")
 @click.option(
     "--to",
     "target",
     metavar="PATH",
     type=click.Path(),
-    help="A file for all of them, or a folder (one that is there, or a name that ends in /) for a "
-    "file each; else they are printed.",
+    help="A file for all pages, or a folder (it exists, or ends in /) for a file per session.  "
+    "[default: print them]",
 )
 @click.option(
     "--format", "format_", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True
@@ -50,7 +50,7 @@ class _Pages(NamedTuple):
     "--mediawiki",
     "api",
     metavar="API_URL",
-    help="Write them into a wiki: the address of its api.php.",
+    help="Write the pages into the wiki with this api.php address.",
 )
 @click.option(
     "--namespace",
@@ -65,7 +65,7 @@ class _Pages(NamedTuple):
     "sessions",
     multiple=True,
     metavar="ID",
-    help="Only this session; may be given several times.",
+    help="Only this session. Repeatable.",
 )
 @click.option("--project", default="", metavar="NAME", help="Only this project.")
 @click.option("--until", metavar="WHEN", help="Only sessions with a turn before.")
@@ -85,11 +85,11 @@ def command(
     since: str | None,
     until: str | None,
 ) -> None:
-    """Write a page about each session: who, what was asked, how each turn ended, calls, tokens,
-    cost, what was judged.
+    """Write a page about each session: the user, the questions, how each turn ended, calls, tokens,
+    cost, judgments.
 
-    Run again, the result is the same. In a folder, pages that have not changed are left alone, and
-    a page stays when its session is no longer in the store.
+    The same records give the same pages. In a folder, unchanged pages are not rewritten, and a page
+    stays after its session has left the store.
 
     \b
       turnspan summaries --to logs/
@@ -103,7 +103,7 @@ def command(
     output = Output()
     wiki = None if api is None else wiki_of(api, file, contact)
     if wiki is not None and target is not None:
-        raise Failure("Say where to write: --to PATH or --mediawiki API_URL.", USAGE)
+        raise Failure("Choose where to write: --to PATH or --mediawiki API_URL.", USAGE)
     pages = _pages(format_)
     which = Sessions(project, sessions, read_window(since, until))
     with open_chosen() as store, Bars() as bars:

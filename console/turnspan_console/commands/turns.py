@@ -16,7 +16,7 @@ from turnspan_console.options import listing_options, open_chosen, read_window
     "filter_",
     default="",
     metavar="TEXT",
-    help="Only turns that pass this, as 'stop:tool_failure,loop_detected -agent:wiki cost>0.01': "
+    help="Only turns that match, as 'stop:tool_failure,loop_detected -agent:wiki cost>0.01': "
     "stop, status, agent, version, model, tool, failed, error, user, session, intent, mode, "
     "service, environment, outcome, flag, judged, attribute.KEY; cost, tokens, seconds, rounds, "
     "calls, tools, failures, score.",
@@ -32,7 +32,7 @@ def command(
     format_: str,
     raw: bool,
 ) -> None:
-    """List the turns (one user input each), newest first; nested agents' turns are left out."""
+    """List the turns (one user input each), newest first, without nested agents' turns."""
     from turnspan_records.sessions import turns
 
     window = read_window(since, until)

@@ -8,17 +8,17 @@ from turnspan_console.failures import FINDING, Failure
 from turnspan_console.options import format_option, open_chosen, store_option
 
 
-@click.command("why", short_help="Why a turn stopped: the rule, and what shows it.")
+@click.command("why", short_help="Show why a turn stopped: the rule and its evidence.")
 @click.argument("id_", metavar="ID")
 @click.option("--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole).")
 @format_option("text", "json")
 @store_option
 def command(id_: str, full: bool, format_: str) -> None:
-    """Say why a turn stopped: its stop reason, the rule that held, the rows that show it, and its
-    last model and tool calls.
+    """Show why a turn stopped: its stop reason, the rule, the evidence, and its last model and tool
+    calls.
 
-    ID is the id of a turn, or its beginning of at least six characters; of a session its last turn
-    is told of, of a model call or a tool call the turn around it.
+    ID is a turn's id; six characters are enough. A session's id means its last turn, a model call's
+    or tool call's id the turn around it.
     """
     from turnspan_console.ids import one
     from turnspan_console.output import Output

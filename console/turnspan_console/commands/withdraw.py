@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 @click.argument("id_", metavar="ID")
 @click.argument("judgment", required=False)
 @click.option(
-    "--id", "chosen", metavar="ID", help="The judgment itself (`turnspan show` lists them)."
+    "--id", "chosen", metavar="ID", help="The id of the judgment (`turnspan show` lists them)."
 )
 @click.option("--ranking", metavar="ID", help="All preferences of a ranking (its ranking_id).")
-@click.option("--reason", default="", metavar="TEXT", help="Why.")
+@click.option("--reason", default="", metavar="TEXT", help="The reason.")
 @click.option(
     "--author",
     metavar="NAME",
-    help="Who withdraws: without --id, the newest of theirs; of anybody where it is empty.  "
+    help="Who withdraws. Without --id, the newest judgment of this author; empty: of any author.  "
     "[default: you]",
 )
 @subject_options
@@ -40,10 +40,10 @@ def command(
     kind: str | None,
     project: str,
 ) -> None:
-    """Withdraw a judgment of the record with this ID; the one before it holds again.
+    """Withdraw a judgment of the record with this ID; the judgment before it holds again.
 
-    JUDGMENT is outcome, training_flag, score, comment, directive, preference, or evaluation: and a
-    name; it may be left out with --id. Nothing is deleted: the withdrawal is a record, too.
+    JUDGMENT is outcome, training_flag, score, comment, directive, preference or evaluation:NAME; it
+    is not needed with --id. Nothing is deleted: the withdrawal is a record, too.
     """
     from turnspan_console.output import Output
     from turnspan_records.judging.comparisons import withdraw
@@ -55,7 +55,7 @@ def command(
         Output().line(f"ranking {ranking}: {count} preferences withdrawn")
         return
     if judgment is None and (chosen is None or kind is not None):
-        raise Failure("Say which: outcome, score, ..., or --id of the judgment.", USAGE)
+        raise Failure("Name the judgment: outcome, score, ..., or its --id.", USAGE)
     with Judging(kind, project) as judging:
         subject = judging.one(id_)
         what = judgment or ""

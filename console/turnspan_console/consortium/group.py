@@ -29,11 +29,11 @@ def _window(
         return None
     found = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)([smhd]?)", value.strip())
     if found is None or float(found[1]) == 0:
-        raise click.BadParameter(f"{value!r} is no length of time: write 90s, 30m, 2h or 1d.")
+        raise click.BadParameter(f"{value!r} is not a length of time: write 90s, 30m, 2h or 1d.")
     return float(found[1]) * _UNITS[found[2]]
 
 
-@click.command("group", short_help="Find the consortium runs in a log of llm's.")
+@click.command("group", short_help="Find the consortium runs in llm's log.")
 @click.argument("logs_db", metavar="LOGS_DB", type=_FILE)
 @click.option(
     "--consortium-db",
@@ -46,36 +46,38 @@ def _window(
     type=click.Choice(["keys", "literal"]),
     default="keys",
     show_default=True,
-    help="What holds; or what people tried before, for comparison.",
+    help="How to find runs: by keys; or literal, an older way, for comparison.",
 )
 @click.option(
     "--models",
     metavar="FILE",
     type=_FILE,
-    help="Names of consortiums, one a line, beside those that the log itself tells.",
+    help="Names of consortiums that the log no longer has, one a line.",
 )
 @click.option(
     "--window",
     metavar="LENGTH",
     callback=_window,
-    help="How long a run takes at most where the log does not say: 90s, 30m, 2h.  [default: 1h]",
+    help="The longest run if the log has no duration: 90s, 30m, 2h.  [default: 1h]",
 )
-@click.option("--explain", metavar="ROW", help="Say only by which keys this row was attached.")
+@click.option("--explain", metavar="ROW", help="Only show by which keys this row was attached.")
 @click.option(
     "--decide",
     metavar="FILE",
     type=_FILE,
-    help="A reviewer's decisions about ambiguous rows, JSON.",
+    help="A reviewer's decisions about ambiguous rows, as JSON.",
 )
-@click.option("--write", is_flag=True, help="Write ids and roles into LOGS_DB, after a copy of it.")
+@click.option("--write", is_flag=True, help="Write ids and roles into LOGS_DB, after copying it.")
 @click.option(
     "--backup-dir",
     metavar="FOLDER",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where that copy goes.  [default: beside LOGS_DB]",
+    help="The folder for that copy.  [default: beside LOGS_DB]",
 )
 @click.option(
-    "--also-consortium-db", is_flag=True, help="With --write: into llm-consortium's file as well."
+    "--also-consortium-db",
+    is_flag=True,
+    help="With --write: also write into llm-consortium's file.",
 )
 @format_option("table", "json")
 def command(
@@ -91,17 +93,17 @@ def command(
     also_consortium_db: bool,
     format_: str,
 ) -> None:
-    """Find the consortium runs in LOGS_DB, a log of simonw/llm's; `llm logs path` says where it is.
+    """Find the consortium runs in LOGS_DB, simonw/llm's log; `llm logs path` prints where it is.
 
-    Each run gets a KSUID, the same whenever it is grouped. What cannot be decided is listed with
-    the reason and the runs that it may belong to; --decide takes a reviewer's word for it:
+    Each run gets the same KSUID every time. Ambiguous rows are listed with the reason and the
+    possible runs; --decide takes a reviewer's decisions:
 
     \b
       {"decisions": [{"row": "01k...", "output": "01k..."}, {"row": "01k...", "output": null}]}
 
-    LOGS_DB is only read, while llm goes on writing it, unless --write is given: then the columns
-    consortium_id and is_arbiter_response (0 member or output, 1 final arbiter, 2 other arbiter)
-    are filled where they are empty, in one transaction, after a checked copy was made.
+    LOGS_DB is only read, and llm may write to it meanwhile. With --write, empty values of the
+    columns consortium_id and is_arbiter_response (0 member or output, 1 final arbiter, 2 other
+    arbiter) are filled, in one transaction, after a checked copy.
     """
     from turnspan_console.output import Output
     from turnspan_records.consortium.grouping import beside, group

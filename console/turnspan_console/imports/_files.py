@@ -28,11 +28,11 @@ files_argument = together(
             f"--max-{name}-bytes",
             name,
             type=click.IntRange(min=2**20),
-            help=f"At most so many bytes of {what}.  [default: {default}]",
+            help=f"The most bytes of {what}.  [default: {default}]",
         )
         for name, what, default in (
-            ("memory", "memory, about, to read a line, a document or a conversation", "1 GiB"),
-            ("disk", "temporary files, of what is packed and what is no lines", "16 GiB"),
+            ("memory", "memory, roughly, for a line, document or conversation", "1 GiB"),
+            ("disk", "temporary files, for packed files and files without lines", "16 GiB"),
         )
     ),
 )
@@ -45,7 +45,7 @@ def provider_option(default: str) -> Callable[[F], F]:
         "--provider",
         metavar="NAME",
         default="",
-        help=f"Who answered, where it is another one with the same API.  [default: {default}]",
+        help=f"The provider, if it is another one with the same API.  [default: {default}]",
     )
 
 

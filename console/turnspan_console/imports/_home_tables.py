@@ -25,7 +25,7 @@ table_options = together(
         metavar="ZONE",
         default="UTC",
         show_default=True,
-        help="Of times whose column has no zone, as Europe/Berlin; the same at every import.",
+        help="The zone of times without one, as Europe/Berlin. Give the same at every import.",
     ),
     import_options,
 )
@@ -75,7 +75,7 @@ def _zone(name: str) -> Any:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise click.BadParameter(
-            "no time zone of this name is known here. Name one as Europe/Berlin.",
+            "this time zone is unknown. Write one such as Europe/Berlin.",
             param_hint="--time-zone",
         ) from None
 

@@ -11,7 +11,7 @@ from turnspan_console.imports._files import files_argument, import_files, provid
 from turnspan_console.imports._frame import import_options
 
 
-@click.command("anthropic-jsonl", short_help="Transcripts and calls in Anthropic's JSON.")
+@click.command("anthropic-jsonl", short_help="Import transcripts and calls in Anthropic's JSON.")
 @files_argument
 @provider_option("anthropic")
 @import_options

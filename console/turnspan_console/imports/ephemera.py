@@ -9,16 +9,16 @@ import click
 from turnspan_console.imports._home_tables import import_table, table_options
 
 
-@click.command("ephemera", short_help="The table ephemera_agent_log of a wiki agent.")
+@click.command("ephemera", short_help="Import a wiki agent's table ephemera_agent_log.")
 @table_options
 def command(dsn: str, **options: Any) -> None:
-    """Bring in the table ephemera_agent_log from PostgreSQL, MariaDB or MySQL.
+    """Import the table ephemera_agent_log from PostgreSQL, MariaDB or MySQL.
 
-    DSN is postgresql://user@host:5432/database or mariadb://user@host:3306/database. Its password
-    is taken from PGPASSWORD or MYSQL_PWD, or asked for; one that stands in the DSN can be seen in
-    the list of processes. It is stored nowhere.
+    DSN is postgresql://user@host:5432/database or mariadb://user@host:3306/database. Set the
+    password in PGPASSWORD or MYSQL_PWD, or type it when asked: other users can see a password in
+    the DSN. It is never stored.
 
-    A row becomes a turn and its model call. Its outcome, flag and notes become judgments by import.
+    A row becomes a turn and its model call. Outcome, flag and notes become judgments.
     """
     from turnspan_records.importing.home_tables.log import Ephemera
 

@@ -11,14 +11,14 @@ from turnspan_console.imports._files import files_argument, import_files
 from turnspan_console.imports._frame import import_options
 
 
-@click.command("langfuse", short_help="Traces that Langfuse has exported.")
+@click.command("langfuse", short_help="Import Langfuse's exports.")
 @files_argument
 @import_options
 def command(files: tuple[Path, ...], **options: Any) -> None:
-    """Import FILES that Langfuse has exported: traces, observations (of either kind) and scores, by
-    its blob storage integration, its UI or its API; as JSON, JSON lines, CSV or Parquet.
+    """Import Langfuse's exports: traces, observations (of either kind) and scores, from its blob
+    storage integration, UI or API, as JSON, JSON lines, CSV or Parquet.
 
-    Give the files of traces, observations and scores together: they say things of one another.
+    Give the files of traces, observations and scores together: they refer to each other.
     """
     from turnspan_records.importing.exports.langfuse import Langfuse
 

@@ -9,7 +9,7 @@ import click
 from turnspan_console.imports._frame import import_options, run
 
 
-@click.command("llm", short_help="Bring in the logs of simonw/llm.")
+@click.command("llm", short_help="Import the log of simonw/llm.")
 @click.argument("logs_db", metavar="LOGS_DB", type=click.Path(path_type=Path))
 @click.option(
     "--consortium-db",
@@ -21,11 +21,11 @@ from turnspan_console.imports._frame import import_options, run
 def command(
     logs_db: Path, consortium_db: Path | None, project: str, again: bool, format_: str
 ) -> None:
-    """Bring LOGS_DB, a database of llm's, into the store; `llm logs path` says where it is.
+    """Import LOGS_DB, llm's database; `llm logs path` prints where it is.
 
-    Databases of all versions from 0.5 on are read. A conversation becomes a session, a response a
-    model call with the history of its conversation, and what a user asks begins a turn. Consortium
-    runs are found as `turnspan consortium group` finds them, whether or not it was run before.
+    It reads the databases of llm 0.5 and newer. A conversation becomes a session, a response a
+    model call with the conversation's history, and each question of a user begins a turn.
+    Consortium runs are found as by `turnspan consortium group`; you need not run that first.
     """
     from turnspan_records.consortium.grouping import beside
     from turnspan_records.importing.llm.log import LlmLog

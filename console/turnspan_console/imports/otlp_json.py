@@ -11,7 +11,9 @@ from turnspan_console.imports._files import files_argument, import_files
 from turnspan_console.imports._frame import import_options
 
 
-@click.command("otlp-json", short_help="Traces in OTLP's JSON, as the Collector writes them.")
+@click.command(
+    "otlp-json", short_help="Import traces in OTLP's JSON, as the Collector writes them."
+)
 @files_argument
 @import_options
 def command(files: tuple[Path, ...], **options: Any) -> None:
@@ -19,8 +21,7 @@ def command(files: tuple[Path, ...], **options: Any) -> None:
     exporter writes them, or documents; with resourceSpans, resourceLogs or both. gzip and zstd are
     unpacked.
 
-    Give the files of a trace together: one that is imported in two commands becomes what the second
-    one has of it.
+    Give all files of a trace together: a second command replaces what the first made of it.
     """
     from turnspan_records.importing.exports.otlp import Otlp
 

@@ -11,12 +11,12 @@ from turnspan_console.imports._files import files_argument, import_files
 from turnspan_console.imports._frame import import_options
 
 
-@click.command("phoenix", short_help="Traces that Arize Phoenix has exported.")
+@click.command("phoenix", short_help="Import Arize Phoenix's exports.")
 @files_argument
 @import_options
 def command(files: tuple[Path, ...], **options: Any) -> None:
-    """Import FILES that Arize Phoenix has exported: spans and annotations, of its API or as the
-    data frames of its client; as JSON, JSON lines or Parquet.
+    """Import Arize Phoenix's exports: spans and annotations, from its API or its client's data
+    frames, as JSON, JSON lines or Parquet.
     """
     from turnspan_records.importing.exports.phoenix import Phoenix
 

@@ -42,7 +42,7 @@ def judged(
         source=SOURCE,
     )
     if not count:
-        raise Failure("Say what you think of it: outcome, training_flag, score or comment.", USAGE)
+        raise Failure("Give a judgment: outcome, training_flag, score or comment.", USAGE)
     waits: list[str] = []
     land_what_waits(store, waits.append)
     lines = [record({"kind": subject.kind, "id": subject.id}), *waits]

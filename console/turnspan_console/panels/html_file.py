@@ -20,4 +20,4 @@ def save(path: str, title: str, fragment: str) -> None:
         Path(path).write_text(page, encoding="utf-8", errors="replace")
     except OSError as error:
         raise Failure(f"{path!r} cannot be written: {error.strerror}.", USAGE) from None
-    tell(f"Wrote {path} ({len(page):,} characters): it holds what was recorded, as it was.")
+    tell(f"Wrote {path} ({len(page):,} characters). It contains the recorded content.")

@@ -34,7 +34,7 @@ KEYS: Final = (
     ("z", "undo the last judgment"),
     ("b", "back to the turn before"),
     ("v", "the whole session"),
-    ("q", "stop; what was judged is kept"),
+    ("q", "stop; judgments are kept"),
 )
 _NEXT = frozenset({"s", " ", "\r", "\n", "\x1b[C"})
 _BACK = frozenset({"b", "\x1b[D"})

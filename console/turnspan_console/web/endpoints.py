@@ -126,7 +126,7 @@ class WebEndpoint(Generic[Query, Answer]):
             if self._lists[name]:
                 gathered.setdefault(name, []).append(value)
             elif name in gathered:
-                raise BadRequestError(f"{name!r} was given more than once.")
+                raise BadRequestError(f"{name!r} occurs more than once.")
             else:
                 gathered[name] = value
         return gathered

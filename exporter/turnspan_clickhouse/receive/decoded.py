@@ -305,7 +305,7 @@ def _check_ids(fields: SpanFields) -> None:
 def _check_time(start: int, any_time: bool) -> None:
     if any_time:
         if not 0 < start < 2**62:
-            raise RefusedSpanError("it does not say when it began")
+            raise RefusedSpanError("it has no start time")
         return
     now = time.time_ns()
     if not now - OLDEST <= start <= now + NEWEST:

@@ -12,20 +12,29 @@ from turnspan_clickhouse.rows.record import NO_HASH, TIME, Record, Texts, column
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class Consortium(Record):
-    """One run; its last row replaces the one that it began with. ``prompt`` and ``final_text`` are
-    hashes of texts in ``definition``."""
+    """One consortium run. Its last row replaces its first."""
 
     project: str = column("String", "")
     consortium_id: str = column("String", "")
+    """The run's id, a KSUID."""
     name: str = column("String", "")
+    """The consortium's name."""
     strategy: str = column("String", "")
+    """The application's word for how it decides."""
     prompt: bytes = column("FixedString(16)", NO_HASH)
+    """Hash of the prompt; its text is in ``definition``."""
     final_text: bytes = column("FixedString(16)", NO_HASH)
+    """Hash of the final text."""
     status: str = column("String", "")
+    """``running``, ``finished``, ``failed`` or ``interrupted``."""
     iterations: int = column("UInt32", 0)
+    """Iterations that were decided."""
     source: str = column("String", "")
+    """``live``, or ``import`` for another tool's log."""
     outer_id: str = column("String", "")
+    """The run that this run is a member of."""
     outer_member: str = column("String", "")
+    """The member of that run."""
     session_id: str = column("String", "")
     turn_id: str = column("String", "")
     trace_id: str = column("String", "")
@@ -42,20 +51,30 @@ class Consortium(Record):
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class ConsortiumIteration(Record):
-    """What an arbiter made of the answers of an iteration."""
+    """One decision of an arbiter on the answers of an iteration."""
 
     project: str = column("String", "")
     consortium_id: str = column("String", "")
     iteration: int = column("UInt32", 0)
+    """The iteration's number, from 1."""
     arbiter_id: str = column("String", "")
+    """The arbiter's span; its call's span if it has no other."""
     model: str = column("String", "")
+    """The arbiter's model."""
     synthesis: str = column("String", "")
+    """The text the arbiter made of the answers."""
     ranking: list[str] = column("Array(String)", factory=list)
+    """Models, best first."""
     confidence: float | None = column("Nullable(Float64)")
+    """How sure the arbiter is, from 0 to 1."""
     reasoning: str = column("String", "")
+    """The arbiter's reasons."""
     refinement_areas: list[str] = column("Array(String)", factory=list)
+    """What the next iteration should improve."""
     needs_iteration: int | None = column("Nullable(UInt8)")
+    """Whether the arbiter wants another iteration."""
     raw: str = column("String", "")
+    """The arbiter's whole reply."""
     session_id: str = column("String", "")
     turn_id: str = column("String", "")
     trace_id: str = column("String", "")
@@ -71,16 +90,19 @@ class ConsortiumIteration(Record):
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class ConsortiumMember(Record):
-    """A member's answer in an iteration; ``answer`` where the application said it, else its last
-    call has it."""
+    """One member's answer in an iteration."""
 
     project: str = column("String", "")
     consortium_id: str = column("String", "")
     iteration: int = column("UInt32", 0)
     member_id: str = column("String", "")
+    """The member's span; its call's span if it has no other."""
     model: str = column("String", "")
+    """The member's model."""
     instance: str = column("String", "")
+    """Which of several members with this model."""
     answer: str = column("String", "")
+    """The answer, if the application gave it; else read ``response_text`` of the last call."""
     session_id: str = column("String", "")
     turn_id: str = column("String", "")
     trace_id: str = column("String", "")

@@ -11,16 +11,21 @@ from turnspan_clickhouse.rows.record import NO_HASH, TIME, Record, column
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class Tombstone(Record):
-    """Something that was forgotten, by a hash of its id: what began of it ``until`` then does not
-    come back. ``asked``: it is what was asked for, not what was found to belong to it."""
+    """The hashed id of a forgotten record, which keeps it from coming back."""
 
     project: str = column("String", "")
     kind: str = column("String", "")
+    """What was forgotten: ``session``, ``user``, ``turn``, ``project``, ..."""
     key: bytes = column("FixedString(16)", NO_HASH)
+    """Hash of its id."""
     until: int = column(TIME, 0)
+    """Records that began up to this time stay away."""
     forgetting_id: str = column("String", "")
+    """The run of ``turnspan forget``."""
     asked: bool = column("Bool", False)
+    """Whether it was asked for; false if it belonged to what was asked for."""
     reason: str = column("String", "")
+    """Why, as the user wrote it."""
     author: str = column("String", "")
     created_at: int = column(TIME, 0)
     written_at: int = column(TIME, 0)

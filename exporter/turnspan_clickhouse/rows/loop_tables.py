@@ -13,24 +13,33 @@ from turnspan_clickhouse.rows.record import NO_HASH, TIME, Record, Texts, column
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class ArtifactRow(Record):
-    """Something that an agent wrote; ``content`` is the hash of its text in ``definition``."""
+    """One text that an agent wrote."""
 
     project: str = column("String", "")
     target: str = column("String", "")
+    """What was written: a page's title, a file's path."""
     artifact_id: str = column("String", "")
+    """The artifact's id."""
     kind: str = column("String", "")
+    """The application's word for it (``page``, ``file``), or ``correction`` for a person's text."""
     version: str = column("String", "")
+    """The target system's own version: a revision, a commit."""
     content: bytes = column("FixedString(16)", NO_HASH)
+    """Hash of the text; the text is in ``definition``."""
     content_bytes: int = column("UInt64", 0)
+    """Size of the whole text."""
     session_id: str = column("String", "")
     trace_id: str = column("String", "")
     turn_id: str = column("String", "")
     call_id: str = column("String", "")
+    """The model call that wrote it."""
     lineage_id: str = column("String", "")
     rollout_id: str = column("String", "")
     attempt_id: str = column("String", "")
     version_id: str = column("String", "")
+    """The version of the agent."""
     cycle: int | None = column("Nullable(UInt32)")
+    """The lineage's cycle."""
     created_at: int = column(TIME, 0)
     writer: str = column("String", "")
     written_at: int = column(TIME, 0)
@@ -39,12 +48,15 @@ class ArtifactRow(Record):
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class ExperimentRow(Record):
-    """What a number of lineages are tried for."""
+    """A need, and the lineages tried for it."""
 
     project: str = column("String", "")
     experiment_id: str = column("String", "")
+    """The experiment's id."""
     need: str = column("String", "")
+    """What the lineages are tried for."""
     constraints: str = column("String", "")
+    """What they must observe."""
     created_at: int = column(TIME, 0)
     writer: str = column("String", "")
     written_at: int = column(TIME, 0)
@@ -53,13 +65,16 @@ class ExperimentRow(Record):
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class LineageRow(Record):
-    """One line of versions of an agent; what is said of it is in ``lineage_event``."""
+    """One line of versions of an agent. Its directives and locks are in ``lineage_event``."""
 
     project: str = column("String", "")
     experiment_id: str = column("String", "")
     lineage_id: str = column("String", "")
+    """The lineage."""
     label: str = column("String", "")
+    """Its name in the experiment."""
     opened_at: int = column(TIME, 0)
+    """When it was opened."""
     writer: str = column("String", "")
     written_at: int = column(TIME, 0)
 
@@ -67,14 +82,19 @@ class LineageRow(Record):
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class LineageEventRow(Record):
-    """A strategy or a directive that was given to a lineage, or that it was locked or unlocked."""
+    """One strategy, directive, lock or unlock of a lineage."""
 
     project: str = column("String", "")
     lineage_id: str = column("String", "")
     kind: str = column("String", "")
+    """``strategy``, ``directive``, ``once`` (a directive for the next cycle), ``locked``,
+    ``unlocked`` or ``evolve``."""
     event_id: str = column("String", "")
+    """The event's id."""
     text: str = column("String", "")
+    """The strategy, the directive or the reason."""
     author: str = column("String", "")
+    """Who decided."""
     created_at: int = column(TIME, 0)
     writer: str = column("String", "")
     written_at: int = column(TIME, 0)
@@ -83,13 +103,16 @@ class LineageEventRow(Record):
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class AgentVersion(Record):
-    """A configuration of an agent in a lineage; ``content`` is its hash in ``definition``."""
+    """One configuration of an agent in a lineage."""
 
     project: str = column("String", "")
     lineage_id: str = column("String", "")
     version_id: str = column("String", "")
+    """The version's id: the same for equal configurations."""
     name: str = column("String", "")
+    """The application's name for it."""
     content: bytes = column("FixedString(16)", NO_HASH)
+    """Hash of the configuration; the configuration is in ``definition``."""
     created_at: int = column(TIME, 0)
     writer: str = column("String", "")
     written_at: int = column(TIME, 0)
@@ -98,18 +121,23 @@ class AgentVersion(Record):
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class RolloutRow(Record):
-    """One task of a cycle, however often it was attempted; its last row replaces the others."""
+    """One task of a cycle, with all its attempts. Its last row replaces the others."""
 
     project: str = column("String", "")
     lineage_id: str = column("String", "")
     rollout_id: str = column("String", "")
+    """The rollout."""
     cycle: int = column("UInt32", 0)
     task: str = column("String", "")
+    """The task, if the application named it."""
     version_id: str = column("String", "")
     status: str = column("String", "")
+    """``running``, ``succeeded``, ``failed`` or ``interrupted``."""
     final_attempt_id: str = column("String", "")
+    """The attempt that counts, if the application named it."""
     error_type: str = column("String", "")
     started_at: int = column(TIME, 0)
+    """When it began."""
     duration: float = column("Float64", 0.0)
     writer: str = column("String", "")
     written_at: int = column(TIME, 0)
@@ -118,19 +146,25 @@ class RolloutRow(Record):
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class AttemptRow(Record):
-    """One try of a rollout; its last row replaces the ``running`` one."""
+    """One try of a rollout. Its last row replaces its ``running`` row."""
 
     project: str = column("String", "")
     lineage_id: str = column("String", "")
     rollout_id: str = column("String", "")
     attempt_id: str = column("String", "")
+    """The attempt."""
     cycle: int = column("UInt32", 0)
     version_id: str = column("String", "")
     status: str = column("String", "")
+    """``running``, ``succeeded``, ``failed`` or ``interrupted``."""
     model: str = column("String", "")
+    """The model it uses."""
     parameters: str = column("String", "")
+    """Its parameters, as JSON."""
     input: str = column("String", "")
+    """What it was given."""
     output: str = column("String", "")
+    """What it returned."""
     error_type: str = column("String", "")
     error_message: str = column("String", "")
     attributes: Texts = column("Map(String, String)", EMPTY_MAP)
@@ -143,17 +177,24 @@ class AttemptRow(Record):
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class EvolutionRow(Record):
-    """A change from one version of a lineage to the next, and what was expected of it."""
+    """One change from a version of a lineage to the next, with its expected effect."""
 
     project: str = column("String", "")
     lineage_id: str = column("String", "")
     evolution_id: str = column("String", "")
+    """The evolution's id."""
     from_version: str = column("String", "")
+    """The version before."""
     to_version: str = column("String", "")
+    """The version after."""
     trigger: str = column("String", "")
+    """The reason for the change."""
     hypothesis: str = column("String", "")
+    """The expected effect."""
     plan: str = column("String", "")
+    """How to reach it."""
     changes: Texts = column("Map(String, String)", EMPTY_MAP)
+    """What changes, by kind."""
     author: str = column("String", "")
     created_at: int = column(TIME, 0)
     writer: str = column("String", "")
@@ -163,15 +204,19 @@ class EvolutionRow(Record):
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class InsightRow(Record):
-    """A pattern that somebody saw in evolutions; how often it held is computed, not said."""
+    """A pattern seen in evolutions."""
 
     project: str = column("String", "")
     experiment_id: str = column("String", "")
     lineage_id: str = column("String", "")
     insight_id: str = column("String", "")
+    """The insight's id."""
     pattern: str = column("String", "")
+    """The pattern that was seen."""
     change: str = column("String", "")
+    """The kind of change it is about."""
     evolution_ids: list[str] = column("Array(String)", factory=list)
+    """The evolutions that show it."""
     confidence: float | None = column("Nullable(Float64)")
     author: str = column("String", "")
     created_at: int = column(TIME, 0)

@@ -47,8 +47,8 @@ def require_room(path: Path) -> None:
     if free < ROOM or files < _FILES_FREE:
         left = f"{free / 2**20:.1f} MiB" if free < ROOM else f"{files} files"
         raise StoreUnavailableError(
-            f"The disk of {path} is full ({left} free): tables are made and mended with "
-            f"{ROOM // 2**20} MiB free, and what is recorded waits in the spool; free some space, "
+            f"The disk of {path} is full ({left} free): creating and mending tables needs "
+            f"{ROOM // 2**20} MiB; records wait in the spool. Free some space, "
             "then run this again."
         )
 
@@ -62,8 +62,8 @@ def require_whole(path: Path) -> None:
     """
     for file in _keep(path):
         raise StoreUnavailableError(
-            f"The disk of {path} was full while {file.stem} was made: free some space, then run "
-            "this again; the store is mended when it is opened next."
+            f"The disk of {path} was full while {file.stem} was created: free some space, then "
+            "run this again; the store is mended at its next opening."
         )
 
 

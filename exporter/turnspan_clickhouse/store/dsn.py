@@ -27,6 +27,15 @@ from turnspan_clickhouse.errors import DsnError, PasswordError, StoreError
 
 DEFAULT_DATABASE = "turnspan"
 
+STORE = "TURNSPAN_STORE"
+"""The store's DSN. Unset: an embedded store in your user data folder."""
+SPOOL = "TURNSPAN_SPOOL"
+"""The spool's folder. Unset: in the embedded store's folder, or your user data folder."""
+PASSWORD = "TURNSPAN_STORE_PASSWORD"
+"""The server's password, if the DSN has none."""
+PASSWORD_FILE = "TURNSPAN_STORE_PASSWORD_FILE"
+"""A file with the server's password. While it is unreadable, records wait in the spool."""
+
 _USER = re.compile(r"[\w.@+-]+")
 _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+(?:%[\w.-]+)?")
 
@@ -59,7 +68,7 @@ class Dsn:
     @property
     def spool(self) -> Path:
         """The folder of this store's spool; ``TURNSPAN_SPOOL`` overrides it."""
-        override = os.environ.get("TURNSPAN_SPOOL")
+        override = os.environ.get(SPOOL)
         if override:
             try:
                 return Path(override).expanduser().absolute()
@@ -125,7 +134,7 @@ def for_recording(text: str | None = None) -> tuple[Dsn, str]:
     Raises:
         DsnError: the text that was given is not a DSN.
     """
-    store = os.environ.get("TURNSPAN_STORE", "") if text is None else text
+    store = os.environ.get(STORE, "") if text is None else text
     try:
         return parse(text), _homeless(store)
     except PasswordError as error:  # known before anything is shipped, perhaps
@@ -146,7 +155,7 @@ def claim(dsn: Dsn) -> None:
 
 def _homeless(store: str) -> str:
     """What is wrong where a folder of the user's is needed and there is none."""
-    spool = os.environ.get("TURNSPAN_SPOOL", "")
+    spool = os.environ.get(SPOOL, "")
     if spool:
         with contextlib.suppress(RuntimeError):
             Path(spool).expanduser()
@@ -168,15 +177,15 @@ def parse(text: str | None = None, *, password: str | None = None) -> Dsn:
         DsnError: the text is not a DSN; the message says what one looks like.
         PasswordError: the password's file cannot be read.
     """
-    text = text if text is not None else os.environ.get("TURNSPAN_STORE", "")
+    text = text if text is not None else os.environ.get(STORE, "")
     if not text.strip():
         return Dsn(scheme="chdb", path=data_folder() / "store")
     try:
         parts = urlsplit(text.strip())
     except ValueError:
         raise DsnError(
-            f"The store {_masked(text)!r} has a bracket or letter that belongs to no address: "
-            "write special characters of the password in percent (%5B for [)."
+            f"The store {_masked(text)!r} has a bracket or letter that no address has: "
+            "percent-encode special characters of the password (%5B for [)."
         ) from None
     if parts.scheme == "chdb":
         if parts.netloc or not parts.path.startswith("/") or re.search(":.*@", parts.path):
@@ -197,9 +206,9 @@ def _server(text: str, scheme: str, elsewhere: str | None) -> Dsn:
     parts = urlsplit(text.strip())
     if "@" in parts.path + parts.query or parts.fragment or ":" in unquote(parts.username or ""):
         raise StoreError(
-            f"The store {_masked(text)!r} has a special character where none belongs: write those "
-            "of the user and the password in percent, %2F for /, %23 for #, %3F for ?, %40 for @, "
-            "and a plain : between the two."
+            f"The store {_masked(text)!r} has a special character in a wrong place: "
+            "percent-encode those of user and password (%2F for /, %23 for #, %3F for ?, %40 "
+            "for @), and write a plain : between the two."
         )
     try:
         port = parts.port or (8443 if scheme == "https" else 8123)
@@ -242,9 +251,9 @@ def _server(text: str, scheme: str, elsewhere: str | None) -> Dsn:
 
 
 def _password_elsewhere() -> str:
-    if "TURNSPAN_STORE_PASSWORD" in os.environ:
-        return os.environ["TURNSPAN_STORE_PASSWORD"]
-    file = os.environ.get("TURNSPAN_STORE_PASSWORD_FILE")
+    if PASSWORD in os.environ:
+        return os.environ[PASSWORD]
+    file = os.environ.get(PASSWORD_FILE)
     if not file:
         return ""
     try:

@@ -121,8 +121,8 @@ def require_no_exception(dsn: Dsn) -> None:
         raise QueryError(text[:2000], int(found[1]))
     if b"__exception__" in body:
         raise StoreUnavailableError(
-            f"The server at {dsn.host}:{dsn.port} began to answer, failed, and did not get to say "
-            "why: its log does; records wait in the spool."
+            f"The server at {dsn.host}:{dsn.port} began to answer and failed without a reason: "
+            "see its log; records wait in the spool."
         )
 
 
@@ -138,9 +138,9 @@ def require_rows(dsn: Dsn, rows: int) -> None:
     promised = 0 if dsn.embedded else getattr(thread, "promised", 0)
     if rows < promised:
         raise StoreUnavailableError(
-            f"The server at {dsn.host}:{dsn.port} says that its answer has {promised:,} rows, and "
+            f"The server at {dsn.host}:{dsn.port} promised an answer of {promised:,} rows, and "
             f"sent {rows:,}: its disk is full, or a proxy lost them; check the space on the "
-            "server, its log says more."
+            "server, and its log."
         )
 
 

@@ -37,23 +37,22 @@ def prefer(
     source: str = "prefer",
     id: str = "",
 ) -> bool:
-    """Record that of two turns, calls or other things of a kind one is better. Never raises.
+    """Prefer one turn, call or other record to another of its kind. Never raises.
 
-    It is a judgment of the chosen one. Any number of them may be chosen over others; of one pair
-    the newest word holds, whichever of the two it chose.
+    It is a judgment of the chosen record. The newest preference on a pair holds.
 
     Args:
-        chosen: the better one: its id as text, a turn, a span or its context.
-        rejected: the other one.
-        kind: what the ids are of, as for ``annotate``; else they are turns.
-        reason: why.
+        chosen: the better record: its id as text, a turn, a span or its context.
+        rejected: the other record.
+        kind: the kind of the records, as for ``annotate``; default: turns.
+        reason: the reason.
         author: who judged, as for ``annotate``.
-        confidence: how sure they are, from 0 to 1.
-        source: where they judged.
-        id: your own id of this judgment; sent again with it, a judgment replaces itself.
+        confidence: how sure the author is, from 0 to 1.
+        source: where the judgment was made.
+        id: your own id of this judgment; sending it again replaces the judgment.
 
     Returns:
-        Whether it was taken, as ``annotate``.
+        Whether it was taken, as for ``annotate``.
     """
     with guard("prefer", "turnspan.prefer"):
         content = taking_facts(current())
@@ -77,23 +76,23 @@ def rank(
     source: str = "rank",
     id: str = "",
 ) -> bool:
-    """Record an order of turns, calls or other things of a kind, best first. Never raises.
+    """Order turns, calls or other records of a kind, best first. Never raises.
 
-    Every pair that is no tie becomes a preference, as ``prefer`` records it; all of them have the
-    same ``ranking_id``. The same ranking recorded twice is stored once.
+    Every pair except ties becomes a preference, as with ``prefer``; all share a ``ranking_id``. A
+    repeated ranking is stored once.
 
     Args:
-        ids: at most 200 different ones, best first.
-        ties: groups of them that are equally good, which stand beside each other in ``ids``.
-        kind: what the ids are of, as for ``annotate``; else they are turns.
-        reason: why.
+        ids: at most 200 different records, best first.
+        ties: groups of equally good records, which stand side by side in ``ids``.
+        kind: the kind of the records, as for ``annotate``; default: turns.
+        reason: the reason.
         author: who judged, as for ``annotate``.
-        confidence: how sure they are, from 0 to 1.
-        source: where they judged.
+        confidence: how sure the author is, from 0 to 1.
+        source: where the judgment was made.
         id: your own id of this ranking.
 
     Returns:
-        Whether it was taken, as ``annotate``; ``False`` also where no pair is left.
+        Whether it was taken, as for ``annotate``; also ``False`` if every pair is a tie.
     """
     with guard("rank", "turnspan.rank"):
         content = taking_facts(current())
@@ -190,7 +189,7 @@ def _all(subjects: Iterable[Subject | None], kind: str | None) -> list[tuple[str
             raise ConfigError("one of them is nothing, or has no id")
         found.append(one)
     if len({one[0] for one in found}) > 1:
-        raise ConfigError("what is compared is of one kind: name it with kind=")
+        raise ConfigError("compare records of one kind: name it with kind=")
     return found
 
 

@@ -22,7 +22,7 @@ from turnspan.turn.turn import Turn
 
 Outcome = Literal["pending", "used", "modified", "rejected"]
 OUTCOMES: Final[tuple[str, ...]] = get_args(Outcome)
-"""What became of an answer (docs/turns.md)."""
+"""The outcomes of an answer."""
 
 SubjectKind = Literal[
     "turn", "call", "tool", "span", "session", "artifact", "attempt", "consortium"
@@ -32,11 +32,11 @@ SUBJECTS: Final[tuple[str, ...]] = get_args(SubjectKind)
 
 
 class Judgeable(Protocol):
-    """What says itself what it is to be judged as: an attempt, a consortium run."""
+    """A subject that knows its kind and id: an attempt, a consortium run."""
 
     @property
     def judged_as(self) -> tuple[str, str]:
-        """Its kind and its id."""
+        """The kind and the id to judge."""
         ...
 
 
@@ -60,32 +60,33 @@ def annotate(
 ) -> bool:
     """Record judgments of a turn, a call or anything else with an id. Never raises.
 
-    They are records of their own, appended and joined by id: it makes no difference whether they
-    come while the turn is running, after it landed, from another process, or before anything of it
-    is known. The same judgment sent twice is stored once; the newest of each kind holds.
+    Judgments are separate records, joined by id: you may send them while the turn runs, after it
+    landed, from another process, or before the turn exists. A repeated judgment is stored once; the
+    newest of each kind holds.
 
     Args:
-        subject: the turn (or its id as text), an attempt, a consortium run, a span or its context;
-            else the current turn, or outside of turns the current span.
-        kind: what the id is of: ``turn``, ``call``, ``tool``, ``span``, ``session``, ``artifact``,
-            ``attempt`` or ``consortium``. Of an id as text it is else a turn, of a span what its
-            operation says.
+        subject: a turn (or its id as text), an attempt, a consortium run, a span or its context.
+            Default: the current turn, or outside turns the current span.
+        kind: the kind of record that the id belongs to: ``turn``, ``call``, ``tool``, ``span``,
+            ``session``, ``artifact``, ``attempt`` or ``consortium``. Default: ``turn`` for text,
+            the operation for a span.
         outcome: ``pending``, ``used``, ``modified`` or ``rejected``.
-        training_flag: 1 a good candidate for training, -1 to be left out, 0 neither.
-        score: a number; 1 to 10 where people judge.
-        comment: anything.
-        directive: what is to be done differently.
-        preferred_over: the id of the same kind of thing that this one was chosen over.
-        author: who judged. What a machine found, an author that begins with ``passive:``, never
-            takes the place of what a person said.
-        confidence: how sure they are, from 0 to 1.
-        source: where they judged: a form, a job. One that begins with ``machine`` is no person.
-        id: your own id of this judgment; sent again with it, a judgment replaces itself.
+        training_flag: 1 good candidate for training, -1 exclude, 0 neither.
+        score: a number; people give 1 to 10.
+        comment: a note.
+        directive: what to do differently.
+        preferred_over: the id of a record of the same kind that this one is better than.
+        author: who judged. An author that begins with ``passive:`` is a machine; a person's
+            judgment takes precedence.
+        confidence: how sure the author is, from 0 to 1.
+        source: where the judgment was made: a form, a job. A source that begins with ``machine`` is
+            a machine's.
+        id: your own id of this judgment; sending it again replaces the judgment.
 
     Returns:
-        Whether it was taken. ``False`` has one of these reasons: this process makes no records
-        (``configure`` was not called, or Turnspan is off); there is no judgment or no subject, or
-        an argument is not what it must be: the log says which, once, and it is counted.
+        Whether the judgment was taken. It is not if this process records nothing (no ``configure``,
+        or Turnspan is off), or if the judgment, the subject or an argument is missing or wrong. The
+        latter is logged once, and counted.
     """
     with guard("annotate", "turnspan.annotate"):
         content = taking_facts(current())
@@ -100,7 +101,7 @@ def annotate(
         )
         if not each:
             given = "outcome, training_flag, score, comment, directive or preferred_over"
-            warn_once(f"turnspan.annotate has nothing to say: give {given}")
+            warn_once(f"turnspan.annotate has no judgment: give {given}")
         for one in each:
             content.tell(one)
         return bool(each)
@@ -122,23 +123,21 @@ def evaluation(
 ) -> None:
     """Emit a ``gen_ai.evaluation.result`` event, and record the judgment. Never raises.
 
-    The record is one of ``annotation``, of the kind ``evaluation:<name>``. The event goes to the
-    LoggerProvider given to ``configure``, or else the global one, and belongs to
-    ``span`` (a span or its context, so that an answer can be judged long after), or else to the
-    current span.
+    The record is a row of ``annotation`` of the kind ``evaluation:<name>``. The event goes to
+    ``configure``'s LoggerProvider, else the global one. It belongs to ``span`` (a span or its
+    context, so you can evaluate long afterwards), else to the current span.
 
     Args:
-        name: the metric that was evaluated, such as ``"relevance"``.
-        score: what it came to, as a number.
-        label: what it came to, as a word, such as ``"pass"``.
-        explanation: why.
-        response_id: the provider's id of the judged response, where the span is not known.
-        error_type: why there is no score or label, where the evaluation itself failed.
-        span: what was judged.
-        subject: what was judged where that is no span: a turn, an attempt, a consortium run, or an
-            id as text.
-        kind: what such an id is of, as for ``annotate``.
-        confidence: how sure the evaluator is, from 0 to 1; of the record, not of the event.
+        name: the evaluated metric, such as ``"relevance"``.
+        score: the result as a number.
+        label: the result as a word, such as ``"pass"``.
+        explanation: the reason.
+        response_id: the provider's id of the evaluated response, if the span is unknown.
+        error_type: the error, if the evaluation itself failed.
+        span: the evaluated span.
+        subject: the evaluated turn, attempt, consortium run or id as text, instead of a span.
+        kind: the kind of record of such an id, as for ``annotate``.
+        confidence: how sure the evaluator is, from 0 to 1; only in the record, not in the event.
     """
     with guard("evaluation", "turnspan.evaluation"):
         # The masks: loaded with the first text that needs them.
@@ -358,7 +357,7 @@ def subject_of(subject: Subject | None, kind: str | None) -> tuple[str, str] | N
 
 def no_subject(where: str) -> bool:
     """Say once that there is nothing that is judged; false, as where nothing is taken."""
-    warn_once(f"{where}: there is no turn and no span around it, or what it is given has no id")
+    warn_once(f"{where}: there is no turn or span around it, or the subject has no id")
     return False
 
 

@@ -34,25 +34,24 @@ def withdraw(
     author: str = "",
     source: str = "withdraw",
 ) -> bool:
-    """Withdraw a judgment of a turn, a call or anything else with an id. Never raises.
+    """Withdraw a judgment of a turn, a call or another record. Never raises.
 
-    Nothing is deleted: the withdrawal is a record of its own, and the judgment of that kind that
-    stood before holds again. To judge the same again holds, too.
+    Nothing is deleted: the withdrawal is a record, and the judgment before it holds again. You may
+    judge the same again.
 
     Args:
-        subject: what was judged, as for ``annotate``.
-        judgment: the kind of the judgment: ``outcome``, ``training_flag``, ``score``, ``comment``,
-            ``directive``, ``preference``, or ``evaluation:`` and a name.
-        kind: what the id is of, as for ``annotate``.
-        id: the id of the judgment; else it is the newest of its kind that is not withdrawn.
-        reason: why.
-        author: who withdraws. Without an ``id`` only a judgment of theirs, or where nobody is
-            named, of anybody.
-        source: where they did.
+        subject: the judged record, as for ``annotate``.
+        judgment: the kind of judgment: ``outcome``, ``training_flag``, ``score``, ``comment``,
+            ``directive``, ``preference`` or ``evaluation:NAME``.
+        kind: the kind of record of the id, as for ``annotate``.
+        id: the id of the judgment; default: the newest of its kind that is not withdrawn.
+        reason: the reason.
+        author: who withdraws. Without an ``id``, only this author's judgments are meant; without an
+            author, any author's.
+        source: where it was withdrawn.
 
     Returns:
-        Whether it was taken, as ``annotate``. Whether there is such a judgment shows where it is
-        read.
+        Whether it was taken, as for ``annotate``. It does not check that the judgment exists.
     """
     with guard("withdraw", "turnspan.withdraw"):
         content = taking_facts(current())

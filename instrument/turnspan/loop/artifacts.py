@@ -22,22 +22,21 @@ _NO_IDS: Final[Mapping[str, Any]] = {}
 
 
 def artifact(target: str, text: str, *, kind: str = "", version: str = "", id: str = "") -> str:
-    """Record what an agent wrote. Never raises.
+    """Record a text that an agent wrote. Never raises.
 
-    The text is stored once, by its hash. The record belongs to the turn around it, and to the model
-    call and the attempt where there is one; said after a call and not inside it, it is taken to be
-    of the turn's last call before it.
+    The text is stored once, by its hash. The record belongs to the turn, model call and attempt
+    around it; outside a call, to the turn's last call.
 
     Args:
         target: what was written: a page's title, a file's path.
-        text: what is to be read there now, all of it.
-        kind: what it is, in a word of your own: ``page``, ``file``, ``answer``.
-        version: what the target's own system calls this version of it: a revision's id, a commit.
-        id: your own id of it; told again with it, the artifact replaces itself.
+        text: the whole text that the target has now.
+        kind: your own word for it: ``page``, ``file``, ``answer``.
+        version: the target system's own version: a revision's id, a commit.
+        id: your own id of the artifact; recording it again replaces the artifact.
 
     Returns:
-        The artifact's id, by which it is judged: ``turnspan.annotate(id, kind="artifact",
-        score=8)``. Empty where nothing was recorded: this process makes no records.
+        The artifact's id, to judge it: ``turnspan.annotate(id, kind="artifact", score=8)``. Empty
+        if this process records nothing.
     """
     with guard("artifact"):
         state = current()

@@ -27,24 +27,24 @@ def evolve(
     changes: Mapping[str, str] | Iterable[str] | None = None,
     author: str = "",
 ) -> str:
-    """Record that a lineage goes on with another version, and why. Never raises.
+    """Record that a lineage changes to another version, and why. Never raises.
 
-    What came of it (the scores before and after, their difference, and whether the hypothesis held)
-    is computed from the judgments of what both versions did, when they come: nobody says it.
+    The scores before and after, their difference, and whether the hypothesis held are computed from
+    the judgments of both versions.
 
     Args:
-        lineage: whose version changes; its next rollouts are of the new one.
+        lineage: the lineage; its next rollouts use the new version.
         from_version: the version before, or its id.
-        to_version: the version from now on, or its id.
-        trigger: what gave rise to it.
-        hypothesis: what is expected of it.
-        plan: how it is to be reached.
-        changes: what changes, by kind (``{"prompt": "names its sources"}``), or the kinds alone;
-            else the names of what differs between the two configurations.
+        to_version: the new version, or its id.
+        trigger: the reason for the change.
+        hypothesis: the expected effect.
+        plan: how to reach it.
+        changes: what changes, by kind (``{"prompt": "names its sources"}``), or only the kinds;
+            default: the names of the differences between the two configurations.
         author: who decided.
 
     Returns:
-        The evolution's id; empty where nothing was recorded.
+        The evolution's id; empty if nothing was recorded.
     """
     with guard("evolve", "turnspan.evolve"):
         one, other = _version(from_version), _version(to_version)
@@ -90,23 +90,23 @@ def insight(
     author: str = "",
     id: str = "",
 ) -> str:
-    """Record a pattern that was seen in evolutions. Never raises.
+    """Record a pattern seen in evolutions. Never raises.
 
-    How often it held and what it brought is computed from the evolutions that it names, or else
-    from those of its kind of change, once they are judged.
+    How often it held, and its effect, are computed from the named evolutions, else from those of
+    its kind of change, once they are judged.
 
     Args:
-        pattern: what was seen.
-        change: the kind of change that it is about, as ``evolve`` names kinds.
+        pattern: the pattern.
+        change: its kind of change, as ``evolve`` names kinds.
         evolutions: the ids of the evolutions that show it.
-        lineage: where it was seen, if in one only.
-        experiment: where it was seen.
-        confidence: how sure its author is, 0 to 1.
+        lineage: the lineage in which it was seen, if only one.
+        experiment: the experiment in which it was seen.
+        confidence: how sure the author is, from 0 to 1.
         author: who saw it.
-        id: your own id of it; told again with it, the insight replaces itself.
+        id: your own id of the insight; recording it again replaces the insight.
 
     Returns:
-        The insight's id; empty where nothing was recorded.
+        The insight's id; empty if nothing was recorded.
     """
     with guard("insight", "turnspan.insight"):
         state = Inside.here().recorder()

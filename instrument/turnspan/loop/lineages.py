@@ -39,28 +39,28 @@ class Lineage(SharedBlock):
         self.label: Final = label
         self.experiment_id: Final = experiment_id
         self.strategy = ""
-        """The strategy that was given last, here."""
+        """The strategy last set in this process."""
         self.directive = ""
-        """The directive that holds for every cycle, as it was given last, here."""
+        """The directive for every cycle, last set in this process."""
         self.locked = False
-        """Whether it was locked last, here: it goes on as it is, and is not evolved."""
+        """Whether this process locked it last: a locked lineage stays as it is."""
         self.current: Version | None = None
-        """The version that the next rollout is of, unless it names another."""
+        """The version of the next rollout, unless that names another."""
         self._once: list[str] = []
         self._versions: dict[str, Version] = {}
 
     def version(self, config: Any, *, name: str = "") -> Version:
-        """The version of the agent with this configuration, which the next rollouts are of.
+        """The agent's version with this configuration; the next rollouts use it.
 
         Args:
             config: system prompt, tools, flow, memory, parameters, by name. The version's id is the
                 SHA-256 of its canonical JSON (RFC 8785): the same configuration is the same version
                 everywhere.
-            name: what people call it; in a lineage one configuration has a name.
+            name: a name for people; unique in the lineage.
 
         Raises:
-            ConfigError: the lineage is locked and this is another version, or the name is another
-                version's. Inside of what is recorded it is a warning, and the version is kept.
+            ConfigError: the lineage is locked and this is another version, or another version has
+                the name. Inside a recorded block it is a warning, and the version is kept.
         """
         made = Version.of(config, text_of(name))
         known = self._versions.get(made.id)
@@ -81,16 +81,16 @@ class Lineage(SharedBlock):
     def rollout(
         self, cycle: int, *, task: str = "", version: Version | str | None = None
     ) -> Rollout:
-        """What this lineage does in a cycle; tried by its attempts.
+        """A task of this lineage in a cycle, tried by attempts.
 
         Args:
-            cycle: its number.
-            task: what is done, where a cycle has several tasks.
-            version: the version that does it; else the lineage's current one.
+            cycle: the cycle's number.
+            task: the task, if a cycle has several.
+            version: the version that does it; default: the lineage's current version.
 
         Raises:
-            ConfigError: the lineage is locked, and this is another version than its current one.
-                Inside of what is recorded it is a warning.
+            ConfigError: the lineage is locked, and this is not its current version. Inside a
+                recorded block it is a warning.
         """
         if version is not None and self.current is not None and _id_of(version) != self.current.id:
             self._refuse_if_locked("rollout of another version")
@@ -105,18 +105,18 @@ class Lineage(SharedBlock):
         return Rollout(self._inside, place)
 
     def lock(self, reason: str = "", *, author: str = "") -> None:
-        """Keep it as it is."""
+        """Keep the lineage as it is."""
         self.locked = True
         self._tell("locked", reason, author)
 
     def unlock(self, reason: str = "", *, author: str = "") -> None:
-        """Let it be evolved again."""
+        """Allow the lineage to evolve again."""
         self.locked = False
         self._tell("unlocked", reason, author)
 
     def direct(self, directive: str = "", *, once: str = "", author: str = "") -> None:
-        """Say what is to be done differently: in every cycle from now on (in the place of what was
-        said before), or ``once``, in the next one."""
+        """Set what to do differently: in every cycle from now on (this replaces the directive
+        before), or ``once``, in the next cycle."""
         with guard("lineage.direct"):
             if directive:
                 self.directive = text_of(directive)
@@ -126,7 +126,7 @@ class Lineage(SharedBlock):
                 self._tell("once", once, author)
 
     def directives(self) -> list[str]:
-        """The directives to follow now; those that were said once are used up by this."""
+        """The directives to follow now; this uses up those for the next cycle."""
         said = [self.directive, *self._once] if self.directive else list(self._once)
         self._once.clear()
         return said
@@ -176,7 +176,7 @@ def _id_of(version: Version | str | None) -> str:
 
 
 class Experiment(SharedBlock):
-    """A need, and the lineages of an agent that are tried for it."""
+    """A need, and the lineages tried for it."""
 
     def __init__(self, inside: Inside, experiment_id: str) -> None:
         super().__init__(inside.with_ids({semconv.EXPERIMENT_ID: experiment_id}))
@@ -195,12 +195,12 @@ class Experiment(SharedBlock):
         """A lineage of this experiment by its label (``"A"``); its id follows from both.
 
         Args:
-            label: what it is called.
-            strategy: by what idea it differs from the others.
-            locked: whether it is kept as it is. What is not said stays as it was.
-            directive: what is to be done differently, in every cycle.
-            once: what is to be done differently in the next cycle only.
-            author: who says so.
+            label: its name.
+            strategy: the idea by which it differs from the others.
+            locked: whether it stays as it is. ``None`` changes nothing.
+            directive: what to do differently in every cycle.
+            once: what to do differently in the next cycle only.
+            author: who decides.
         """
         name = text_of(label)
         made = Lineage(self._inside, self.id, _digest(self.id, name), name)
@@ -210,12 +210,12 @@ class Experiment(SharedBlock):
 
 
 def experiment(session: str, *, need: str = "", constraints: Any = None) -> Experiment:
-    """Begin an experiment, or go on with it. Never raises.
+    """Begin or continue an experiment. Never raises.
 
     Args:
-        session: what it is called; the same name goes on with the same lineages.
-        need: what the agent is to become good at.
-        constraints: within which bounds: a text, or anything that JSON can say.
+        session: the experiment's name; the same name continues the same lineages.
+        need: what the agent should become good at.
+        constraints: its bounds: a text, or any JSON value.
     """
     inside = Inside.here()
     made = Experiment(inside, text_of(session))

@@ -12,28 +12,28 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 REASONS: Final[Mapping[str, str]] = {
-    "not_configured": "spans begun before `turnspan.configure()` was called, or without it",
-    "queue_full": "spans: the queue was full, so the oldest went",
+    "not_configured": "spans begun before or without `turnspan.configure()`",
+    "queue_full": "the oldest spans of a full queue (`queue_size`)",
     "after_shutdown": "spans that ended after `turnspan.shutdown()`",
-    "export_failed": "spans whose export raised or failed",
-    "normalise_failed": "spans and judgments that could not be turned into records",
-    "encode_failed": "rows with a value that cannot even be shown as text",
-    "spool_failed": "rows that the spool could not take, and no room in memory to wait in",
-    "spool_full": "rows given up for others that matter more, the spool being at its limit",
-    "ledger_full": "contents of spans under way, of which there were too many",
-    "ledger_expired": "contents of spans that did not end in 15 minutes",
-    "turns_full": "news that a turn has begun: too many at once",
-    "judgments_full": "judgments: too many waited to be landed",
-    "contexts_full": "context assemblies: too many waited to be landed",
-    "context_items_full": "items of a context assembly: more than one may have",
-    "loop_full": "artifacts, and facts of the improvement loop: too many waited to be landed",
-    "consortia_full": "facts of consortium runs: too many waited to be landed",
-    "metrics_full": "measurements: too many waited to be recorded",
-    "internal_error": "pieces of telemetry that an error of Turnspan's own cost",
-    "receive_failed": "spans that a receiver took and then could not land",
+    "export_failed": "spans whose export failed",
+    "normalise_failed": "spans and judgments that could not become records",
+    "encode_failed": "rows with a value that cannot be shown as text",
+    "spool_failed": "rows for which spool and memory (64 MiB) had no room",
+    "spool_full": "the least important rows of a full spool",
+    "ledger_full": "content of spans under way, beyond 100,000",
+    "ledger_expired": "content of spans that did not end in 15 minutes",
+    "turns_full": "news that turns began, beyond 10,000; final rows are kept",
+    "judgments_full": "judgments, beyond 100,000 waiting",
+    "contexts_full": "news of context assemblies, beyond 10,000 waiting",
+    "context_items_full": "items of one context assembly, beyond 50,000",
+    "loop_full": "artifacts and news of the improvement loop, beyond 10,000 to 100,000 waiting",
+    "consortia_full": "news of consortium runs, beyond 100,000 waiting",
+    "metrics_full": "measurements, too many waiting",
+    "internal_error": "telemetry lost by an error in Turnspan",
+    "receive_failed": "spans that a receiver took and could not land",
     "events_without_span": "events that a receiver took and whose span did not come",
 }
-"""Every reason for a loss; before a colon, behind which some name the table."""
+"""What is lost, by reason. Some counts name the table after a colon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +64,18 @@ class PipelineStats:
 
 @dataclass(frozen=True, slots=True)
 class FlushResult:
-    """What a flush achieved."""
+    """The result of a flush."""
 
     ok: bool
-    """Whether all recorded before it is where it was to bring it (see ``flush``), and nothing
-    recorded since the last flush that answered was lost, for any reason."""
+    """Whether all earlier records have arrived (see ``flush``), and nothing was lost since the last
+    flush."""
     remaining: int
-    """Spans queued or records spooled that have not landed, also those other processes have spooled
-    meanwhile (an embedded store lands them when a reader opens it, so for it only what is not yet
-    in the spool counts)."""
+    """Queued spans and spooled records that have not landed, those of other processes included. For
+    an embedded store, only records that are not in the spool yet."""
     dropped: Mapping[str, int] = field(default_factory=dict[str, int])
     """Spans and records lost so far in this process, by reason."""
     accounts: PipelineStats = field(default_factory=PipelineStats)
-    """What became of everything: the same figures as the metrics and ``turnspan status``."""
+    """The same figures as the metrics and ``turnspan status``."""
 
     def __bool__(self) -> bool:
         return self.ok

@@ -67,8 +67,8 @@ def session_within(turn: Turn | None, session: Session | None) -> Session | None
     if given.id != whose.id and "session" not in _told:
         _told.add("session")
         logger.warning(
-            "turnspan.session(%r) begins inside a turn of %s: the turn stays what it is. Begin the "
-            "session around the agent, or make what runs in it an agent of its own.",
+            "turnspan.session(%r) begins inside a turn of %s: the turn keeps its session. Begin "
+            "the session around the agent, or decorate the code inside it as an agent.",
             *(given.id, f"session {whose.id!r}" if whose.id else "no session"),
         )
     return replace(session, id=whose.id, user_id=user)

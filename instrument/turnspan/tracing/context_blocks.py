@@ -65,8 +65,8 @@ class ContextAssembly:
         entities: Iterable[str] | None = None,
         budget: int | None = None,
     ) -> None:
-        """Say what became known inside: the kind of task, what it is about, how many tokens the
-        context may take."""
+        """Set what you learn inside the block: the kind of task, its entities, the budget in
+        tokens."""
         with _ADD:
             assembly = self._open("set")
             if assembly is not None:
@@ -86,17 +86,17 @@ class ContextAssembly:
         hop: int | None = None,
         requires_depth: int | None = None,
     ) -> None:
-        """Something may go into the context.
+        """Record a candidate for the context.
 
         Args:
-            id: what it is called, such as a page's title.
-            text: what it says; stored once, by its hash.
-            section: the part of the context that it belongs to, such as ``encyclopedia``.
+            id: its name, such as a page's title.
+            text: its text; stored once, by its hash.
+            section: its part of the context, such as ``encyclopedia``.
             source: where it comes from.
             score: how well it fits.
-            tokens: how long it is; else a fourth of its letters, marked as estimated.
-            hop: how many links lie between it and what was asked for.
-            requires_depth: how many requirements lie between it and the first instructions.
+            tokens: its length; default: a fourth of its letters, marked as an estimate.
+            hop: the number of links between it and the starting point.
+            requires_depth: the number of requirements between it and the first instructions.
         """
         with _ADD:
             self._note(id, "", "", (text, section, source, score, tokens, hop, requires_depth))
@@ -119,12 +119,12 @@ class ContextAssembly:
             self._note(id, KEPT, "", (text, section, source, score, tokens, hop, requires_depth))
 
     def drop(self, id: str, *, reason: str) -> None:
-        """It stays out, for this reason: ``budget``, ``duplicate``, ``filtered``, or any other."""
+        """Record a dropped item, with a reason: ``budget``, ``duplicate``, ``filtered``, ..."""
         with _ADD:
             self._note(id, DROPPED, text_of(reason), (None,) * 7)
 
     def bypass(self, reason: str) -> None:
-        """The assembly is left out, as for a plain query: the prompt goes without it."""
+        """Record that the assembly was skipped: the prompt has no context."""
         with _ADD:
             assembly = self._open("bypass")
             if assembly is not None:
@@ -132,12 +132,12 @@ class ContextAssembly:
                 assembly.bypassed = True
 
     def assembled(self, text: str, *, tokens: int | None = None) -> None:
-        """This is the text. From now on a model call of the turn that sends it is recorded as one
-        that used it.
+        """Record the final text. Later model calls of the turn that send it are recorded as using
+        it.
 
         Args:
             text: the whole context, as it goes into the prompt.
-            tokens: how long it is; else the sum of what was kept.
+            tokens: its length; default: the sum of the kept items.
         """
         with _ADD:
             assembly = self._open("assembled")
@@ -147,15 +147,15 @@ class ContextAssembly:
                 _tell(assembly, self._state, self._span, "assembled")
 
     def attached(self) -> AttachedCalls:
-        """A context manager (also asynchronous): the model calls made inside used this context,
-        whatever their requests look like. Only for text that is changed on its way, or where
-        content is not recorded; else the text is found."""
+        """A context manager (also asynchronous): model calls inside are recorded as using this
+        context. You need it only if the text is changed before it is sent, or content is not
+        recorded; otherwise the text is found in the request."""
         return AttachedCalls(self._assembly.id)
 
     # -- what the application is told ------------------
 
     def meta(self) -> dict[str, Any]:
-        """All of it but the texts, as JSON has it: to return with the answer."""
+        """Everything but the texts, ready for JSON, to return with the answer."""
         with guard("context.meta"):
             return self._assembly.meta()
         return {}
@@ -233,7 +233,7 @@ class _AssemblyEntry:
 
 
 class context_assembly(WithBlock[ContextAssembly]):
-    """A context that is put together for a prompt; a context manager, also asynchronous.
+    """Record how a prompt's context is assembled: a context manager, also asynchronous.
 
         with turnspan.context_assembly("query", budget=8_000) as context:
             with context.step("search"):
@@ -244,13 +244,13 @@ class context_assembly(WithBlock[ContextAssembly]):
             context.drop("Tides", reason="budget")
             context.assembled(prompt)
 
-    What it gives is a ``ContextAssembly``. The record has each item, each step and what the budget
-    went to; each model call of the turn that sends the text is recorded as having used it.
+    It returns a ``ContextAssembly``. The record has each item, each step and the use of the budget.
+    Model calls of the turn that send the text are recorded as using it.
 
     Args:
         task: the kind of task, such as ``query`` or ``edit_page``.
-        budget: how many tokens the context may take.
-        entities: what it is about. They are content: not recorded where content is not.
+        budget: the most tokens of the context.
+        entities: what the prompt is about. They are content, and recorded only with content.
     """
 
     def __init__(

@@ -85,11 +85,11 @@ _travelling: WeakValueDictionary[tuple[int, str], Turn] = WeakValueDictionary()
 
 
 def inject(carrier: dict[str, str] | None = None) -> dict[str, str]:
-    """Write the current trace, turn and session into ``carrier`` (a new one unless given).
+    """Write the current trace, turn and session into ``carrier`` (default: a new one).
 
-    Returns the carrier, with ``traceparent``, ``tracestate`` and ``baggage``; with nothing new in
-    it outside any trace, turn and session. Never raises. Baggage of the application's own travels
-    along; attributes of the session do not.
+    Returns the carrier with ``traceparent``, ``tracestate`` and ``baggage``; outside any trace,
+    turn and session nothing is added. Never raises. The application's own baggage is included, the
+    session's attributes are not.
     """
     carrier = {} if carrier is None else carrier
     with guard("inject", "turnspan.inject"):
@@ -142,15 +142,15 @@ def _fits(key: str, value: str) -> bool:
 
 
 class extract(WithBlock[Turn]):
-    """``with turnspan.extract(headers) as turn:`` goes on where ``inject`` was called.
+    """``with turnspan.extract(headers) as turn:`` continues where ``inject`` was called.
 
-    Work inside belongs to the sender's trace, turn and session; the turn's one summary is written
-    where it began, and an ``@agent`` inside is nested in it. Gives the turn (an inert one where
-    none travelled). Headers that say nothing change nothing, malformed ones are ignored; it never
-    raises. Extract only what you trust: whoever writes the headers names the turn and session.
+    Work inside belongs to the sender's trace, turn and session. The turn's summary is written where
+    the turn began; an ``@agent`` inside is a nested turn. Returns the turn; without one in the
+    headers, a turn that records nothing. Malformed headers are ignored. Never raises. Extract only
+    headers that you trust: their sender names the turn and session.
 
     Args:
-        carrier: headers as a mapping or as pairs, of texts or bytes; names in any case.
+        carrier: headers as a mapping or pairs, texts or bytes; names in any case.
     """
 
     def __init__(self, carrier: Mapping[str, Any] | Iterable[tuple[Any, Any]] | None) -> None:

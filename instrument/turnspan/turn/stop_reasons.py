@@ -1,4 +1,4 @@
-"""Why a turn stopped: the words of docs/turns.md, and what models' finish reasons mean in them."""
+"""Why a turn stopped: the stop reasons, and what models' finish reasons mean in them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,29 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 USER_ABORTED: Final = "user_aborted"
+"""Cancelled: ``asyncio.CancelledError``, ``KeyboardInterrupt``, a closed generator or
+``turn.abort()``. The partial reply is kept."""
 LOOP_DETECTED: Final = "loop_detected:"
+"""The loop detector fired at the end. The reason follows, up to 160 characters: compare the
+prefix."""
 ROUND_CAP: Final = "round_cap"
+"""All ``max_rounds=`` were used, and the last reply still asked for tools."""
 TOOL_FAILURE: Final = "tool_failure"
+"""A tool of the last batch failed."""
 ERROR: Final = "error"
+"""The turn raised an exception, or its last model call failed."""
 MAX_TOKENS: Final = "max_tokens"
+"""The last reply was cut at the token limit."""
 CONTENT_FILTER: Final = "content_filter"
+"""A content filter stopped the last reply."""
 REFUSAL: Final = "refusal"
+"""The last reply finished as a refusal, or says that it is one."""
 SILENT_ROUNDS: Final = "silent_rounds"
+"""No visible text for at least 30 tool rounds (``TURNSPAN_SILENT_ROUNDS``)."""
 EMPTY_NO_TOOLS: Final = "empty_no_tools"
+"""No tool was called, and the reply is known to be blank."""
 COMPLETED: Final = "completed"
+"""No other rule holds."""
 
 StopReason = Literal["user_aborted", "round_cap", "tool_failure", "error", "max_tokens", "refusal",
                      "content_filter", "silent_rounds", "empty_no_tools", "completed"]  # fmt: skip

@@ -2,7 +2,7 @@
 
 A ``Turn`` lives in the OpenTelemetry context of its ``invoke_agent`` span. The instrumentors tell
 it what happened (model calls, tool calls); when it ends it decides why it stopped, by the first
-rule of docs/turns.md that holds.
+rule of docs/reference/stop-reasons.md that holds.
 """
 
 from __future__ import annotations
@@ -48,10 +48,9 @@ ToolRequest = tuple[str, str, Any]
 
 
 class Turn:
-    """One agent turn, as the application sees and steers it.
+    """One agent turn, for the application to read and steer.
 
-    ``stop``, ``abort`` and ``set`` never raise for the state of the turn; on a turn that has ended,
-    or outside any turn, they do nothing.
+    ``stop``, ``abort`` and ``set`` do nothing on an ended turn or outside any turn.
     """
 
     # Thirty names and more are a dictionary of a kilobyte and a half where there are no slots.
@@ -157,9 +156,9 @@ class Turn:
     # -- for the application ------------------
 
     def stop(self, reason: StopReason | str, detail: str = "") -> None:
-        """Say why the application ended the turn; beats every rule but the user's abort.
+        """Set the stop reason. It beats every rule except the user's abort.
 
-        ``reason`` is one of the usual stop reasons (docs/turns.md) or a word of your own.
+        ``reason`` is one of the stop reasons (docs/reference/stop-reasons.md) or your own word.
         """
         if not self.ended:
             with guard("turn.stop", "turn.stop"):
@@ -172,7 +171,7 @@ class Turn:
                 self._explicit = Ending(reason, cut(text_of(detail), DETAIL_LENGTH))
 
     def abort(self, detail: str = "") -> None:
-        """The user cancelled the turn; its partial reply is kept and it is not an error."""
+        """Record that the user cancelled the turn: no error, and the partial reply is kept."""
         if not self.ended:
             with guard("turn.abort"):
                 self._aborted = Ending(USER_ABORTED, cut(text_of(detail), DETAIL_LENGTH))
@@ -188,7 +187,7 @@ class Turn:
         response_text: str | None = None,
         **attributes: Any,
     ) -> None:
-        """Say what the turn is about; anything without a column goes into its attributes."""
+        """Describe the turn. Names without a column become attributes."""
         if self.ended:
             return
         if intent is not None:
@@ -210,7 +209,7 @@ class Turn:
 
     @property
     def looping(self) -> str:
-        """Why the built-in loop detector fires now; empty while it does not."""
+        """Why the loop detector fires now; empty if it does not."""
         with self._lock:
             self._executed.fold(finished_only=True)
             return self._executed.firing
@@ -347,12 +346,12 @@ class Turn:
 
     @property
     def tool_calls(self) -> int:
-        """Tool calls executed so far."""
+        """The number of tools executed so far."""
         return len(self._executed)
 
     @property
     def tool_errors(self) -> int:
-        """Tool calls that failed; those under way are not in it until the turn has ended."""
+        """The number of tools that failed, without running ones until the turn has ended."""
         return self._executed.errors
 
     @property

@@ -160,8 +160,8 @@ def land_what_waits(
         note(error)
     if result.rejected:
         note(
-            f"The store refused {result.rejected} segments of the spool for good: "
-            "`turnspan doctor` says why."
+            f"The store refused {result.rejected} segments of the spool for good: `turnspan "
+            "doctor` shows why."
         )
     elif result.holder is not None:
         note(f"{result.remaining} segments wait for {result.holder}. {result.holder.remedy}")

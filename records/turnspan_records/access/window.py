@@ -60,7 +60,7 @@ def moment(text: str, *, now: datetime | None = None) -> datetime:
         read = datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError:
         raise ValueError(
-            f"{text!r} is no time: write how long ago (30m, 12h, 7d, 2w) or a date "
+            f"{text!r} is not a time: write how long ago (30m, 12h, 7d, 2w) or a date "
             "(2026-11-01 or 2026-11-01T09:30, UTC)."
         ) from None
     aware = read if read.tzinfo else read.replace(tzinfo=timezone.utc)

@@ -1,6 +1,6 @@
 -- title: What context budgets go to
 -- question: Which sections of assembled contexts take the tokens, and which lose items most?
--- remedy: A section that takes most and is rarely needed gets a limit of its own; what is dropped all the time need not be fetched. `turnspan context ID` shows one context.
+-- remedy: Limit a large section that is rarely needed; do not fetch items that are always dropped. `turnspan context ID` shows one context.
 SELECT
     if(section = '', '(none)', section) AS section,
     uniqCombined(assembly_id) AS contexts,

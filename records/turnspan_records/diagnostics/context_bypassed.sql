@@ -1,6 +1,6 @@
 -- title: Contexts that were bypassed
--- question: How often is the assembly of a context left out, for which reason, and in which tasks?
--- remedy: Look at one with `turnspan context ID`, and at what its turn answered: a pre-check that lets too much pass leaves the model without its sources.
+-- question: How often is the assembly of a context skipped, why, and in which tasks?
+-- remedy: Look at one with `turnspan context ID`, and at its turn's answer: a pre-check that skips too often leaves the model without sources.
 SELECT
     task_type,
     if(bypass_reason = '', '(none given)', bypass_reason) AS reason,

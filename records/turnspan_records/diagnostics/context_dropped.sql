@@ -1,6 +1,6 @@
 -- title: What contexts leave out
--- question: What is trimmed from assembled contexts most, and for which reason?
--- remedy: Much that is dropped for the budget asks for a larger one or for shorter texts; `context_outcomes` says whether the turns that lost it end worse.
+-- question: Which items do assembled contexts drop most, and why?
+-- remedy: If the budget drops much, raise it or shorten texts; `context_outcomes` shows whether turns that lost items end worse.
 SELECT
     if(reason = '', '(not decided)', reason) AS reason,
     if(section = '', '(none)', section) AS section,

@@ -1,6 +1,6 @@
 -- title: Context growth by session
 -- question: In which sessions does the prompt grow most, and how much of it is read from the cache?
--- remedy: Growth of thousands of tokens a call comes from large tool results kept in history: trim or summarise them; a low cached_share asks for a stable prompt prefix.
+-- remedy: Growth of thousands of tokens a call comes from large tool results kept in history: trim or summarise them; if cached_share is low, keep the prompt's prefix stable.
 SELECT
     project,
     session_id AS session,

@@ -1,6 +1,6 @@
 -- title: Turns that lost a part of their context
 -- question: Do turns whose context lost an item end worse than turns whose context did not?
--- remedy: Where the difference is worse than nothing (its 95 % interval is above zero), give that section or page more room. It compares turns, it does not prove a cause: long questions may both lose more and end worse.
+-- remedy: If the 95 % interval of the difference is above zero, give that section or page more room. This proves no cause: long questions may both lose more and end worse.
 WITH
     considered AS
     (

@@ -1,6 +1,6 @@
 -- title: Duplicate calls
 -- question: Which calls were made again with the same prompt and the same configuration?
--- remedy: Compare their answers with `turnspan compare SPAN SPAN`. Where the same answer would do, keep it; where each try is to differ, change the temperature or the seed; a loop that asks the same again needs a stop.
+-- remedy: Compare their answers with `turnspan compare SPAN SPAN`. If the same answer is enough, cache it; if each try should differ, change the temperature or the seed; stop a loop that repeats itself.
 SELECT
     calls,
     answers,

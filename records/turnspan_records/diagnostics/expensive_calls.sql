@@ -1,6 +1,6 @@
 -- title: Expensive model calls
 -- question: Which single model calls cost most?
--- remedy: Many input tokens with few cached ones ask for prompt caching or a shorter context; many reasoning tokens for a lower reasoning level.
+-- remedy: For many input tokens with few cached ones, use prompt caching or a shorter context; for many reasoning tokens, a lower reasoning level.
 WITH calls AS
     (
         SELECT * FROM llm_call

@@ -1,6 +1,6 @@
 -- title: Failing tools
 -- question: Which tools fail, how often, and with what?
--- remedy: Look at one failure with `turnspan show SPAN`; make the tool's error say what a right call looks like, so that the model can correct itself. `said_failures` did not raise: their result begins with "Error" or the like.
+-- remedy: Look at one failure with `turnspan show SPAN`; let the tool's error show a correct call, so that the model can correct itself. `said_failures` did not raise: their result begins with "Error" or the like.
 SELECT
     tool,
     failures,

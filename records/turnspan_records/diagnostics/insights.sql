@@ -1,6 +1,6 @@
 -- title: Insights
 -- question: Which kinds of change made agents better, how often, and by how much?
--- remedy: Only evolutions whose versions were both judged count: judge attempts and artifacts with `turnspan annotate ID --score`. `turnspan lineage` shows each change with what was expected of it.
+-- remedy: Only evolutions whose versions were both judged count: judge attempts and artifacts with `turnspan annotate ID --score`. `turnspan lineage` shows each change with its expected effect.
 WITH
     judged AS
     (

@@ -1,6 +1,6 @@
 -- title: Loops
 -- question: Which turns repeated themselves: the same tool call again and again, or rounds without progress?
--- remedy: Replay the session at the repeated call; the tool's result often does not tell the model that it changed nothing. Call turn.stop("loop_detected:...") when turn.looping is set.
+-- remedy: Replay the session at the repeated call; often the tool's result does not show the model that nothing changed. Call turn.stop("loop_detected:...") when turn.looping is set.
 WITH looping AS
     (
         SELECT *, greatest(max_identical_tool_streak, no_progress_rounds) AS repeated

@@ -1,6 +1,6 @@
 -- title: Orphaned annotations
--- question: Which judgments are about something that never landed?
--- remedy: Look at the id that was judged: ids are whole, lowercase hex, as Jaeger shows them, and of the kind that is named. If the turn's process is still shipping, ask again later. Such scores count in no version of `turnspan diagnose versions`.
+-- question: Which judgments are about records that never landed?
+-- remedy: Check the judged id: it must be whole, lowercase hex as Jaeger shows it, and of the named kind. If the turn's process is still shipping, run this again later. `turnspan diagnose versions` does not count such scores.
 WITH
     judged AS
     (

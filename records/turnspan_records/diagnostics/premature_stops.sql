@@ -1,6 +1,6 @@
 -- title: Premature stops
 -- question: Which turns ended in fewer than three rounds without completing?
--- remedy: Replay the session; stop_detail says what the rule saw. A cluster of one reason on one agent is a bug in its loop or its prompt.
+-- remedy: Replay the session; stop_detail has the evidence. One reason many times in one agent is a bug in its loop or prompt.
 WITH premature AS
     (
         SELECT * FROM turn_summary AS t

@@ -1,6 +1,6 @@
 -- title: Agreement of reviewers
 -- question: How far do two reviewers agree on what both judged, and people with the passive signal?
--- remedy: Cohen's kappa is 1 for full agreement and 0 for what chance alone would give. Where it is low, have both review the same sample (turnspan review sample), talk about what differs, and write down what is meant.
+-- remedy: Cohen's kappa is 1 for full agreement and 0 for chance. If it is low, let both review the same sample (turnspan review sample), discuss the differences, and write down the rules.
 WITH
     -- Most subjects have one judge: those of several are found first, by columns that cost little.
     several AS

@@ -1,6 +1,6 @@
 -- title: Silent and empty turns
 -- question: Which turns worked or ended without telling the user anything?
--- remedy: An empty reply with tools is a loop that ends before the model sums up; silent rounds ask for a word to the user in between; empty_no_tools is mostly a prompt or a content filter.
+-- remedy: An empty reply with tools is a loop that ends before the model sums up; for silent rounds, let the agent write to the user in between; empty_no_tools is mostly caused by a prompt or a content filter.
 WITH silent AS
     (
         SELECT *, unanswered FROM turn_summary AS t

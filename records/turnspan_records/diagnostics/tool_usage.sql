@@ -1,6 +1,6 @@
 -- title: Tool usage
 -- question: Which tools are used, how often, by how many turns, and how long do they take?
--- remedy: A tool nobody calls costs tokens in every request; a slow one used often is where a turn's time goes (busy_seconds).
+-- remedy: An unused tool costs tokens in every request; a slow tool that is used often takes most of a turn's time (busy_seconds).
 SELECT
     name AS tool,
     count() AS calls,

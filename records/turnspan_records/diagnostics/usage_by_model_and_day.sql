@@ -1,6 +1,6 @@
 -- title: Tokens and cost by model and day
 -- question: How many tokens does each model use a day, what do they cost, and how fast do they come?
--- remedy: Calls without a price have cost NULL and are counted in `unpriced`: a new or private model whose price nobody knows yet.
+-- remedy: Calls without a price have cost NULL and are counted in `unpriced`: a new or private model without a known price.
 SELECT
     toDate(start_time) AS day,
     {model} AS model,

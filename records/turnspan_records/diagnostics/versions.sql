@@ -1,6 +1,6 @@
 -- title: Versions
 -- question: Which version of an agent scores better, costs less, answers sooner and ends well?
--- remedy: Believe a difference where the intervals (95 %) lie apart; they are given from five values on. `turnspan lineage` says what changed between two versions, `turnspan compare` shows their answers. Where fewer are judged than somebody scored, `turnspan diagnose orphaned_annotations` has the scores of what never landed.
+-- remedy: Trust a difference only if the 95 % intervals lie apart; they need five values. `turnspan lineage` shows what changed between two versions, `turnspan compare` shows their answers. If scores are missing here, `turnspan diagnose orphaned_annotations` has those of records that never landed.
 WITH
     -- Half of each interval: Student's t for n values, to a hundredth from five values on (Cornish and Fisher's series).
     arrayMap(

@@ -180,4 +180,4 @@ def said(
 
 def _comparable(records: Sequence[RecordRef]) -> None:
     if len({(one.kind, one.project) for one in records}) != 1:
-        raise ValueError("what is compared is of one kind and one project")
+        raise ValueError("compare records of one kind and one project")

@@ -275,7 +275,8 @@ def _manifest(path: Path) -> Manifest:
         said = orjson.loads((path / MANIFEST).read_bytes())
         if said["format"] > FORMAT:
             raise ArchiveError(
-                f"The archive {path} is of a newer Turnspan ({said['turnspan']}): upgrade this one."
+                f"The archive {path} was made by a newer Turnspan ({said['turnspan']}): upgrade "
+                "this one."
             )
         tables = {
             str(name): TableManifest(int(one["rows"]), str(one["content"]), dict(one["files"]))
@@ -287,7 +288,7 @@ def _manifest(path: Path) -> Manifest:
             tables,
         )
     except FileNotFoundError:
-        raise ArchiveError(f"{path} is no archive: it has no {MANIFEST}.") from None
+        raise ArchiveError(f"{path} is not an archive: it has no {MANIFEST}.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ArchiveError(f"The manifest of the archive {path} cannot be read: {error}.") from None
     unknown = sorted(set(tables) - set(BY_TABLE))

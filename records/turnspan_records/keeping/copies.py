@@ -209,7 +209,7 @@ def _read_manifest(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError) as error:
         raise KeepingError(f"The manifest of {folder} cannot be read: {error}.") from None
     if not is_dict(said) or not is_list(said.get("files")):
-        raise KeepingError(f"The manifest of {folder} is none of an exported set.")
+        raise KeepingError(f"The manifest of {folder} does not belong to an exported set.")
     return said
 
 
@@ -302,7 +302,7 @@ def _arrow() -> tuple[Any, Any]:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError:
         raise KeepingError(
-            "To forget what is in a Parquet file: pip install 'turnspan[export]'."
+            "To forget records in a Parquet file: pip install 'turnspan[export]'."
         ) from None
 
 

@@ -171,7 +171,7 @@ def forget(
         began_at = _bury(store, subject, reason, author)
         if not _forgotten(store, subject):
             raise NothingRecordedError(
-                f"Nothing is recorded of {subject.kind} {subject.id!r} in project "
+                f"There are no records of {subject.kind} {subject.id!r} in project "
                 f"{subject.project!r}."
             )
         until = _settling(store, settle, began_at)
@@ -262,7 +262,7 @@ def _erase(
     until = max((keys.until for keys in every), default=0)
     done.proof = search(store, every, words, until)
     if left:
-        done.proof.left.append(Leftover("the store's old parts", "that somebody reads still", left))
+        done.proof.left.append(Leftover("the store's old parts", "that a query still reads", left))
     for path in done.copies.unknown:
         done.proof.left.append(
             Leftover(str(path), "a copy that does not say of which store: --copy")

@@ -82,24 +82,25 @@ class Policy:
 
 
 _AS_TOML: Final = """\
-# Turns that nobody flagged go this many days after they began. Flagged 1: archived, then pruned at
-# the next pass. Flagged -1: pruned at the next pass.
+# Unflagged turns are deleted this many days after they start. The next pass archives and deletes
+# turns flagged 1, and deletes turns flagged -1.
 window_days = {window}
 
-# What becomes of the texts of turn summaries, which are kept: "keep" or "remove".
+# Turn summaries stay. With "remove" they lose the user's message, the answer, error messages and
+# the stop detail when their turn is deleted; else "keep".
 summary_texts = "{texts}"
 
-# Messages and definitions that no record names any more go this many days after they came.
+# Messages and definitions that no record refers to are deleted after this many days.
 content_days = {content}
 
-# The tables whose rows go with their turn.
+# Tables whose rows are deleted with their turn.
 tables = [{tables}]
 
-# The folder in which archives are made.
+# The folder for archives.
 archive = "{archive}"
 
-# Days after which the engine itself deletes rows of a table, whatever was said of them; 0 takes a
-# time to live away; a table that is not named is left as it is.
+# Days after which ClickHouse deletes a table's rows, flagged or not; 0 removes the TTL. Tables not
+# named keep theirs.
 [ttl]
 {ttl}"""
 _NO_TTL: Final = "# llm_call = 365\n"

@@ -131,8 +131,8 @@ def _finish(work: Work, progress: Progress) -> tuple[Manifest | None, tuple[Zero
     broken = [check for check in checks if check.found]
     if broken:
         raise KeepingError(
-            f"After deleting there are {broken[0].found:,} {broken[0].what}, where there should be "
-            "none: look at what writes to or deletes from this store meanwhile, then run it again."
+            f"After deleting there are {broken[0].found:,} {broken[0].what}, but there should be "
+            "none: find out what else writes to or deletes from this store, then run it again."
         )
     work.clear()
     return made, checks

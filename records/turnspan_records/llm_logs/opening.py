@@ -68,15 +68,17 @@ def _text(raw: bytes) -> str:
 def _header(path: Path) -> bytes:
     try:
         if path.exists() and not path.is_file():  # opening a pipe waits for who writes it
-            raise LogsError(f"{path} is no file: `llm logs path` says where llm's log is.")
+            raise LogsError(f"{path} is not a file: `llm logs path` prints where llm's log is.")
         with path.open("rb") as file:
             header = file.read(100)
     except FileNotFoundError:
-        raise LogsError(f"There is no file {path}: `llm logs path` says where llm's is.") from None
+        raise LogsError(
+            f"There is no file {path}: `llm logs path` prints where llm's log is."
+        ) from None
     except OSError as error:
         raise LogsError(f"{path} cannot be read: {error.strerror}.") from None
     if not header:
-        raise LogsError(f"{path} is empty: `llm logs path` says where llm's log is.")
+        raise LogsError(f"{path} is empty: `llm logs path` prints where llm's log is.")
     if not header.startswith(_MAGIC):
         raise LogsError(f"{path} is not an SQLite database, or it is encrypted: decrypt it first.")
     if len(header) < 100:

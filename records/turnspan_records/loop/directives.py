@@ -95,11 +95,11 @@ def steer(
         SpoolError: the spool cannot be written.
     """
     if word not in get_args(Word):
-        raise ValueError(f"of a lineage one says {', '.join(get_args(Word))}: not {word!r}")
+        raise ValueError(f"a lineage takes {', '.join(get_args(Word))}: not {word!r}")
     if word == "once" and not text.strip():
-        raise ValueError("say what is to be done differently in the next cycle")
+        raise ValueError("write what to do differently in the next cycle")
     if len(text) > LONGEST:
-        raise ValueError(f"{LONGEST:,} characters can be said of a lineage, not {len(text):,}")
+        raise ValueError(f"{LONGEST:,} characters are the most, not {len(text):,}")
     redactor, now = Redactor(config.active()), time.time_ns()
     return write_rows(
         spool,

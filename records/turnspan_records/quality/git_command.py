@@ -61,7 +61,7 @@ class Repository:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         if not folder.is_dir():
-            raise SourceError(f"{folder} is no folder.")
+            raise SourceError(f"{folder} is not a folder.")
         if self._line("rev-parse", "--is-shallow-repository") == "true":
             raise SourceError(f"{folder} is a shallow clone: run `git fetch --unshallow` in it.")
         roots = self._text("rev-list", "--max-parents=0", "--first-parent", "HEAD").split()

@@ -50,7 +50,7 @@ class HttpSession:
     def __init__(self, address: str, *, contact: str = "", timeout: float = 30.0) -> None:
         parts = urllib.parse.urlsplit(address.strip())
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"{address.split('@')[-1]!r} is no address of http or https")
+            raise ValueError(f"{address.split('@')[-1]!r} is not an http or https address")
         if parts.username is not None or parts.password is not None:
             raise ValueError("an address has no name and no password in it")
         self.address = urllib.parse.urlunsplit((parts.scheme, parts.netloc, parts.path, "", ""))

@@ -18,8 +18,10 @@ from typing import Any, Final, cast
 
 from turnspan_records.quality.http import HttpAnswer, HttpError, HttpSession
 
-USER, PASSWORD = "TURNSPAN_MEDIAWIKI_USER", "TURNSPAN_MEDIAWIKI_PASSWORD"
-"""Where the name and the password of a bot are, unless a file has them."""
+USER: Final = "TURNSPAN_MEDIAWIKI_USER"
+"""The name of a wiki's bot, unless ``--credentials`` names a file."""
+PASSWORD: Final = "TURNSPAN_MEDIAWIKI_PASSWORD"
+"""The bot's password."""
 
 TRIES: Final = 6
 LONGEST_WAIT: Final = 120.0

@@ -45,7 +45,10 @@ _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`", re.DOTALL)
 _SETTINGS = re.compile(r"\bSETTINGS\b( final = [01](?![\w,.]))?")
 _SPECIAL = {
     "Set": ("SETTINGS cannot be changed here", FILES),
-    "ColumnsApplyTransformer": ("APPLY is refused, whose function nobody sees: write it out", ""),
+    "ColumnsApplyTransformer": (
+        "APPLY is refused, because its function is hidden: write it out",
+        "",
+    ),
     "QueryParameter": ("a parameter of the query has no value", ""),
 }
 _IN = re.compile(r"(?:global)?(?:not)?(?:null)?in(?:ignoreset)?")
@@ -178,7 +181,7 @@ def _check_table(name: str, database: str) -> None:
     if not dot or name in READABLE or (inside == database and "." not in table):
         return
     raise RefusedError(
-        f"{name} is no table of the records: those of {database} can be read, and of the engine "
+        f"{name} is not a table of the records: you can read those of {database}, and the engine's "
         f"{', '.join(sorted(READABLE))}",
         FILES,
     )

@@ -147,7 +147,7 @@ def take_back(store: Store, spool: Spool, each: Sequence[StoredJudgment], author
             if (judged.kind, judged.id) != (one.kind, one.id) or judged.withdrawn_at is not None:
                 continue
             if judged.author != author:
-                raise ValueError(f"this was said by {judged.author}: only they take it back")
+                raise ValueError(f"{judged.author} judged this: only they can take it back")
             mine.append(one)
     for one in mine:
         subject = RecordRef(one.subject_kind, one.subject_id, one.project)

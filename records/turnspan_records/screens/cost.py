@@ -79,7 +79,7 @@ def cost_of_row(row: Mapping[str, Any]) -> CostParts:
             None, version, reason="no price is known for this model, or for some of what it did"
         )
     if version == TOLD:
-        return CostParts(cost, version, reason="the provider told the cost with its answer")
+        return CostParts(cost, version, reason="the provider stated the cost in its answer")
     priced = parts_of_call(_attributes(row), of_row(TokenUsage, row), int(row["time"]))
     parts = tuple(
         CostPart(_KINDS.get(kind, kind.removesuffix("_tokens").replace("_", " ")), count, paid)

@@ -142,7 +142,7 @@ def judge(
     """
     for one in subjects:
         if one.kind not in SUBJECTS or not one.id:
-            raise ValueError(f"what is judged is one of {', '.join(SUBJECTS)}, with its id")
+            raise ValueError(f"judge one of {', '.join(SUBJECTS)}, with its id")
     if score is not None and not 0 <= score <= 10:
         raise ValueError(f"a score is from 0 to 10: not {score!r}")
     given = (outcome, training_flag, score, comment or None, directive or None)

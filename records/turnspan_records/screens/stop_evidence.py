@@ -1,4 +1,4 @@
-"""Why a turn stopped: the rule of docs/turns.md that held, and the rows that show it."""
+"""Why a turn stopped: the rule that held (docs/reference/stop-reasons.md), and its evidence."""
 
 from __future__ import annotations
 
@@ -47,21 +47,22 @@ ORDER BY start_time, span_id
 _WINDOW = 8
 """Tool calls that the loop detector looks at."""
 
-_RULES: Mapping[str, tuple[int, str]] = {
-    USER_ABORTED: (1, "it was cancelled from outside"),
-    "": (2, "the application said so (turn.stop)"),
-    LOOP_DETECTED: (3, "the loop detector fired: the same calls gave the same results"),
-    ROUND_CAP: (4, "every round that it may have was used, and the last reply asked for tools"),
-    TOOL_FAILURE: (5, "in the last batch of tool results at least one failed"),
-    ERROR: (6, "it ended with an exception, or its last model call failed"),
-    MAX_TOKENS: (7, "the model's last reply was cut at its longest"),
-    CONTENT_FILTER: (7, "the model's last reply was stopped by a content filter"),
+RULES: Mapping[str, tuple[int, str]] = {
+    USER_ABORTED: (1, "it was cancelled"),
+    "": (2, "the application called `turn.stop(reason)`"),
+    LOOP_DETECTED: (3, "the loop detector fired: equal calls returned equal results"),
+    ROUND_CAP: (4, "all allowed rounds were used, and the last reply still asked for tools"),
+    TOOL_FAILURE: (5, "a tool of the last batch failed"),
+    ERROR: (6, "the turn raised an exception, or its last model call failed"),
+    MAX_TOKENS: (7, "the model's last reply was cut at the token limit"),
+    CONTENT_FILTER: (7, "a content filter stopped the model's last reply"),
     REFUSAL: (7, "the model's last reply is a refusal"),
-    SILENT_ROUNDS: (8, "for many tool rounds the model had written no visible text"),
+    SILENT_ROUNDS: (8, "the model wrote no visible text for many tool rounds"),
     EMPTY_NO_TOOLS: (9, "no tool was called, and the reply is blank"),
     COMPLETED: (10, "no other rule held"),
 }
-"""Where a rule stands in the table of docs/turns.md, and what it says."""
+"""A rule's number in docs/reference/stop-reasons.md, and its text. An empty reason is the
+application's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,8 @@ class EvidenceRow:
 
 @dataclass(frozen=True, slots=True)
 class StopEvidence:
-    """Why a turn stopped: the rule (``number`` by its place in docs/turns.md, 0 for a turn that has
-    not ended), what it says, the turn's facts that it is about, and the rows that show it."""
+    """Why a turn stopped: the rule (``number`` in docs/reference/stop-reasons.md, 0 for a turn that
+    has not ended), its text, the turn's facts that it is about, and the rows that show it."""
 
     turn_id: str
     ended_how: str
@@ -112,7 +113,7 @@ def stop_evidence(store: Store, project: str, turn_id: str) -> StopEvidence:
         )
     reason = str(turn["stop_reason"])
     known = LOOP_DETECTED if reason.startswith(LOOP_DETECTED) else reason
-    number, rule = _RULES.get(known, _RULES[""])
+    number, rule = RULES.get(known, RULES[""])
     return StopEvidence(
         turn_id,
         reason,

@@ -159,7 +159,7 @@ def find_text(
         StoreError: as ``Store.query``.
     """
     if not text.strip() or len(text) > LONGEST:
-        raise ValueError(f"Say what to look for: 1 to {LONGEST} characters.")
+        raise ValueError(f"Write a text to find: 1 to {LONGEST} characters.")
     window = window or Window()
     [(first, last, rows)] = store.query(_RANGE, {"project": project}).rows
     if not rows:

@@ -87,8 +87,7 @@ class _Iterations:
 
 
 class Run(ExclusiveBlock):
-    """What ``with turnspan.consortium(...) as run:`` gives: its members, its arbiter, and what it
-    came to; from any thread or task."""
+    """The run of ``with turnspan.consortium(...) as run:``, usable from any thread or task."""
 
     def __init__(
         self, prompt: Any, name: str, strategy: str, id_: str, state: State | None
@@ -113,28 +112,27 @@ class Run(ExclusiveBlock):
     def member(
         self, model: str = "", iteration: int | None = None, instance: int | str | None = None
     ) -> Member:
-        """One that answers: a context manager, or a decorator of a function whose calls each are
-        one.
+        """A member that answers: a context manager, or a decorator (each call is a member).
 
         Args:
-            model: the model that is asked.
-            iteration: which round of answers it is; else the one after those that an arbiter has
-                decided on.
-            instance: which one it is, where a model is asked several times in an iteration.
+            model: the member's model.
+            iteration: the round of answers; default: the one after the last that an arbiter has
+                decided.
+            instance: the number or name of this member, if a model is asked several times.
         """
         return Member(self, model, iteration, instance)
 
     def arbiter(self, iteration: int | None = None, model: str = "") -> Arbiter:
-        """The one that decides on an iteration (as ``member``): a context manager or a decorator.
+        """The arbiter that decides an iteration: a context manager or a decorator.
 
         Args:
-            iteration: which one it decides on; else the one after the last that was decided on.
-            model: the model that is asked.
+            iteration: the iteration; default: the one after the last that was decided.
+            model: the arbiter's model.
         """
         return Arbiter(self, iteration, model)
 
     def final(self, text: Any) -> None:
-        """Say what the run came to. One that ends without has failed."""
+        """Set the final text. A run that ends without one has failed."""
         with guard("consortium.final"):
             self._final = frozen_of(text)
 

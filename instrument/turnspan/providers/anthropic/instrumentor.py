@@ -87,7 +87,7 @@ class AnthropicInstrumentor(SdkInstrumentor):
         if util.find_spec("anthropic._tracing") is not None and not patches.wrap(
             _CLIENT, "start_api_call_span", sdk.own_span
         ):
-            return "this version of anthropic traces itself and cannot be told not to"
+            return "this version of anthropic traces itself and cannot be stopped"
         if not patches.wrap(_CLIENT, "SyncAPIClient.request", sdk.request):
             return "this version of anthropic has no SyncAPIClient.request"
         patches.wrap(_CLIENT, "AsyncAPIClient.request", sdk.arequest)

@@ -295,7 +295,7 @@ class McpInstrumentor(SdkInstrumentor):
         sdk.takes_meta = "meta" in inspect.signature(function).parameters
         if util.find_spec("mcp.shared._otel") is not None:
             if not patches.wrap(_DISPATCHER, "otel_span", sdk.own_span):
-                return "this version of mcp traces itself and cannot be told not to"
+                return "this version of mcp traces itself and cannot be stopped"
             patches.wrap(_DISPATCHER, "inject_trace_context", sdk.own_context)
             patches.wrap("mcp.client.client", "Client.call_tool", sdk.call_tool)
         patches.wrap(_SESSION, "ClientSession.call_tool", sdk.call_tool)

@@ -78,7 +78,7 @@ def parse_address(dsn: str, table: str = "") -> Address:
         port = parts.port or _PORTS[scheme]
     except ValueError:
         raise SourceLogError(
-            f"the port of the DSN is no number up to 65535. {_ENCODED}{variable}."
+            f"the port of the DSN is not a number up to 65535. {_ENCODED}{variable}."
         ) from None
     options = _options(scheme, parts.query)
     password = unquote(parts.password or "") or options.pop("password", "")

@@ -100,15 +100,13 @@ class HomeTable:
         name = self._address.table
         columns = self._database.columns(self._address)
         if not columns:
-            raise SourceLogError(
-                f"there is no table {name} that this user can see. Name another with --table."
-            )
+            raise SourceLogError(f"this user sees no table {name}. Name another with --table.")
         named = {column.name: column for column in columns}
         key = next((column for column in columns if column.is_key), named.get(_ID))
         if key is None:
             raise SourceLogError(
-                f"the table {name} has no primary key of one column, and no column id: its rows "
-                "cannot be told apart."
+                f"the table {name} has neither a primary key of one column nor a column id, "
+                "which imports need."
             )
         quoted = self._database.quoted(*self._address.names)
         return Table(self._database, quoted, columns, key, named.get(self.time_column))

@@ -1,0 +1,48 @@
+"""docs/reference is what the code says, and the guide beside it stays short."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+from typing import Any
+
+import pytest
+
+from support.shared import REPOSITORY
+
+GUIDE_WORDS = 25_000
+GENERATED = "stacks.md"
+"""Written by `make test-stacks`."""
+
+
+@pytest.fixture(scope="module")
+def reference() -> dict[str, Any]:
+    """The names of the script that writes the reference."""
+    return runpy.run_path(str(REPOSITORY / ".ci" / "reference.py"))
+
+
+def test_the_reference_is_what_the_code_says(reference: dict[str, Any]) -> None:
+    """`make reference` writes it."""
+    written = {path.name: path.read_text("utf-8") for path in reference["FOLDER"].iterdir()}
+    assert written == reference["pages"]()
+
+
+def test_every_environment_variable_is_in_the_reference(reference: dict[str, Any]) -> None:
+    """Each variable of Turnspan's own that a string of the code names."""
+    page = (reference["FOLDER"] / "settings.md").read_text("utf-8")
+    named: set[str] = set()
+    for wing in ("instrument", "exporter", "records", "console"):
+        for path in (REPOSITORY / wing).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    named.update(re.findall(r"^TURNSPAN_[A-Z_]+$", node.value))
+    assert "TURNSPAN_STORE" in named
+    assert sorted(name for name in named if f"`{name}`" not in page) == []
+
+
+def test_the_guide_is_short() -> None:
+    """The reference and other generated pages are not counted, nor are marks such as table bars."""
+    pages = [path for path in (REPOSITORY / "docs").glob("*.md") if path.name != GENERATED]
+    words = re.findall(r"\S*\w\S*", "\n".join(path.read_text("utf-8") for path in pages))
+    assert len(words) <= GUIDE_WORDS
