@@ -100,10 +100,10 @@ lint: setup ## ruff
 
 types: setup ## mypy strict and pyright strict
 	@$(BIN)/mypy
-	@$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 instrument exporter records console
+	@$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 instrument exporter records llm console
 	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
 
-contracts: setup ## Imports run one way: console -> records -> exporter -> instrument
+contracts: setup ## Imports run one way: llm -> console -> records -> exporter -> instrument
 	@$(BIN)/lint-imports
 
 wheel: setup ## Build the pure wheel and compare its contents with the repository

@@ -14,7 +14,7 @@ from pathlib import Path
 
 PACKAGES = {
     "turnspan": "instrument",
-    "turnspan_llm": "instrument",
+    "turnspan_llm": "llm",
     "turnspan_clickhouse": "exporter",
     "turnspan_records": "records",
     "turnspan_console": "console",

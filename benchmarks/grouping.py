@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from support.consortium_runs import Shape, made_log
-from turnspan_records.consortium.grouping import group
+from turnspan_llm.grouping.runs import group
 
 ROWS_A_RUN = 7.6
 SIZES = (20_778, 207_780)

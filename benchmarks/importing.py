@@ -29,9 +29,9 @@ from support.llm_logs import Call, LlmLog
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_llm.importing.log import LlmLog as Log
 from turnspan_records.access import open_dsn
 from turnspan_records.importing.import_run import import_log
-from turnspan_records.importing.llm.log import LlmLog as Log
 
 ROWS_A_RUN = 7.6
 SIZES = (20_778, 207_780)

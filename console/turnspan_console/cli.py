@@ -1,4 +1,5 @@
-"""The ``turnspan`` command; each module in ``commands/`` is one subcommand."""
+"""The ``turnspan`` command. Each module in ``commands/`` is one subcommand, and so is each entry
+point of ``turnspan.commands``: ``consortium.group`` is a subcommand of ``consortium``."""
 
 from __future__ import annotations
 
@@ -71,6 +72,7 @@ def _print_version(context: click.Context, _parameter: click.Parameter, wanted: 
 @click.group(
     cls=Commands,
     package=commands,
+    group="turnspan.commands",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="The store is --store, else TURNSPAN_STORE, else a folder in your home. "
     "Exit codes: 0 ok, 1 a finding or nothing found, 2 wrong usage, 3 the store cannot be used.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
@@ -43,6 +42,8 @@ def _author(_context: click.Context, _parameter: click.Parameter, given: str | N
 
 def author_of(given: str | None) -> str:
     """Who judges: whoever is named, else the user of the machine."""
+    import getpass  # it brings the terminal's modules, and `turnspan --help` starts at once
+
     return getpass.getuser() if given is None else given
 
 

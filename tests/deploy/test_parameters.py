@@ -26,7 +26,7 @@ from turnspan_records.sessions import sessions, turns
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [
     path
-    for wing in ("exporter", "records", "console")
+    for wing in ("exporter", "records", "llm", "console")
     for path in sorted((ROOT / wing).rglob("*.py"))
 ]
 SQL = re.compile(
@@ -63,16 +63,18 @@ LOOKED_AT = {
     "reading.py": {
         *("these.condition", "scope", "_LISTED[sessions]", "begin", "judged"),
         *("selected(record)", "source", "where", "part", "rows_of"),  # keeping's
-        # Of a log of llm's: one of its two tables, constant columns, question marks.
+    },
+    # Of a log of llm's: one of its two tables, constant columns, question marks.
+    "responses.py": {
         *("table", "read", "limit", "condition", "which", "_marks(ids)", "_marks(known)"),
     },
     # Names of tables and columns that the log has, in quotes; question marks.
     "source.py": {"names", "marks", "quoted(table)", "quoted(column)", "sql", "where"},
     # Logs of llm's: one of its two tables, a constant column or NULL in its place.
-    "grouping_stretches.py": {"time", "duration", "said", "table"},
-    "grouping_rows.py": {"json_"},
-    "grouping_tables.py": {"', '.join(_RUNS)", "', '.join(_MEMBERS)", "status"},
-    "grouping_writing.py": {"table", "column", "type_"},
+    "stretches.py": {"time", "duration", "said", "table"},
+    "rows.py": {"json_"},
+    "tables.py": {"', '.join(_RUNS)", "', '.join(_MEMBERS)", "status"},
+    "log_writer.py": {"table", "column", "type_"},
     "messages.py": {"payload"},
     "judging.py": {"', '.join('?' * 11)"},
     "card.py": {"table"},

@@ -42,6 +42,13 @@ def test_importing_it_loads_no_engine_no_sdk_and_no_exporter() -> None:
     assert HEAVY & loaded == set()
 
 
+def test_the_plugin_of_llm_loads_nothing_of_ours() -> None:
+    """``llm`` imports it with every command."""
+    loaded = loaded_by("turnspan_llm.plugin")
+    ours = {name for name in loaded if name.startswith("turnspan")}
+    assert ours == {"turnspan_llm", "turnspan_llm.plugin"}
+
+
 def test_what_few_applications_use_is_loaded_when_it_is_used() -> None:
     """Every public name is there all the same, and a name that is none is an error as ever."""
     loaded = loaded_by("turnspan")

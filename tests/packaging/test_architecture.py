@@ -48,7 +48,7 @@ def test_a_walk_names_files_that_exist_once_each(title: str) -> None:
     assert [name for name in files if not any((root / name).is_file() for root in ROOTS)] == []
 
 
-@pytest.mark.parametrize("wing", ["instrument", "exporter", "records", "console"])
+@pytest.mark.parametrize("wing", ["instrument", "exporter", "records", "llm", "console"])
 def test_the_rooms_are_those_of_the_contracts(wing: str) -> None:
     """In their order; `_version` is nobody's room."""
     listed = re.search(rf"- \*\*{wing}\*\*: (.*?)(?=\n- |\n\n)", PAGE, re.DOTALL)

@@ -22,6 +22,7 @@ WINGS = {
     "instrument": "turnspan",
     "exporter": "turnspan_clickhouse",
     "records": "turnspan_records",
+    "llm": "turnspan_llm",
     "console": "turnspan_console",
 }
 ROOMS = 25

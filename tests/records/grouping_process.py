@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from turnspan_records.consortium.grouping import group
-from turnspan_records.consortium.grouping_writing import write
+from turnspan_llm.grouping.log_writer import write
+from turnspan_llm.grouping.runs import group
 
 if __name__ == "__main__":
     log = Path(sys.argv[1])

@@ -10,7 +10,7 @@ import pytest
 from support.llm_logs import recorded
 from support.llm_samples import import_llm
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.consortium.arbiter_replies import Decided, of_json, of_reply, of_table
+from turnspan_llm.grouping.arbiter_replies import Decided, of_json, of_reply, of_table
 
 REPLY = """<think>no</think><SYNTHESIS> It is so.
 </synthesis><confidence>80%</confidence><analysis>They agree.</analysis>

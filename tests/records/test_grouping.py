@@ -13,10 +13,10 @@ import pytest
 
 from support.consortium_runs import HOSTILE, Maker, Shape, Truth, made_log
 from support.llm_logs import RECORDED, Call, LlmLog, recorded, truth
-from turnspan_records.consortium.grouping import Strategy, beside, group
-from turnspan_records.consortium.grouping_decisions import DecisionError
-from turnspan_records.consortium.grouping_types import Grouping, Key, Why
-from turnspan_records.llm_logs import LogsError
+from turnspan_llm.grouping.decisions import DecisionError
+from turnspan_llm.grouping.model import Grouping, MatchKey, Why
+from turnspan_llm.grouping.runs import Strategy, beside, group
+from turnspan_llm.logs.errors import LogsError
 
 Places = Mapping[str, tuple[str, int]]
 """By row id: the id of the run's output row, and the role."""
@@ -158,11 +158,11 @@ def test_by_which_keys_a_row_was_attached(tmp_path: Path) -> None:
     for run in group(tmp_path / "logs.db").runs:
         final = run.final_arbiter
         assert final is not None
-        assert Key.SYNTHESIS in final.keys and Key.ANSWERS in final.keys
+        assert MatchKey.SYNTHESIS in final.keys and MatchKey.ANSWERS in final.keys
         for iteration in run.iterations:
-            assert all(Key.TEXT in member.keys for member in iteration.members)
+            assert all(MatchKey.TEXT in member.keys for member in iteration.members)
             if iteration.arbiter is not final:
-                assert iteration.arbiter is not None and Key.HISTORY in iteration.arbiter.keys
+                assert iteration.arbiter is not None and MatchKey.HISTORY in iteration.arbiter.keys
 
 
 def test_a_quoted_template_makes_no_arbiter(tmp_path: Path) -> None:

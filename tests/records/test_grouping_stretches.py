@@ -13,10 +13,10 @@ from support.consortium_runs import Maker, Shape, made_log
 from support.llm_logs import LlmLog, recorded
 from support.llm_samples import import_llm
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.consortium import grouping
-from turnspan_records.consortium.grouping import beside, group, opened_log
-from turnspan_records.consortium.grouping_stretches import cuts
-from turnspan_records.consortium.grouping_types import Grouping
+from turnspan_llm.grouping import runs
+from turnspan_llm.grouping.model import Grouping
+from turnspan_llm.grouping.runs import beside, group, opened_log
+from turnspan_llm.grouping.stretches import cuts
 
 HOUR = 3_600_000_000
 MIXED = Shape(*(24, 2, 0.5, 0.5, 0.2, 0.2, 0.3), standalone=1, version="0.4", pause=4 * HOUR)
@@ -68,7 +68,7 @@ def test_runs_that_tables_tell_are_cut_nowhere(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wherever their rows are: of three databases' worth of times, many are cut here."""
-    monkeypatch.setattr(grouping, "MOST", 20)
+    monkeypatch.setattr(runs, "MOST", 20)
     path = recorded(name, tmp_path)
     assert stretches(path) > 4
     cut, whole = group(path, consortium_db=beside(path)), at_once(path)
@@ -80,7 +80,7 @@ def test_a_log_without_pauses_is_cut_where_nothing_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Runs with an output are whole, and no row is where it does not belong."""
-    monkeypatch.setattr(grouping, "MOST", 40)
+    monkeypatch.setattr(runs, "MOST", 40)
     for seed in range(4):
         shape = Shape(*(30, 2, 0.5, 0.5, 0.3, 0.1, 0.3), standalone=0.5)
         made = made_log(tmp_path / f"{seed}.db", seed, shape)
@@ -155,13 +155,13 @@ def test_only_what_has_new_neighbours_is_grouped_again(
     log.log(*more)
     whole = stretches(path)
     read: list[int] = []
-    grouped = grouping.Log.grouped
+    grouped = runs.Log.grouped
 
-    def noting(self: grouping.Log, number: int, *args: object, **named: object) -> Grouping:
+    def noting(self: runs.Log, number: int, *args: object, **named: object) -> Grouping:
         read.append(number)
         return grouped(self, number, *args, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(grouping.Log, "grouped", noting)
+    monkeypatch.setattr(runs.Log, "grouped", noting)
     report = import_llm(store, path)
 
     assert report.rows["consortium"] == 1

@@ -18,9 +18,9 @@ from support.consortium_runs import Shape, made_log
 from support.llm_logs import Call, LlmLog
 from support.shared import REPOSITORY
 from support.small_disk import small_disk
-from turnspan_records.consortium.grouping import group
-from turnspan_records.consortium.grouping_writing import write
-from turnspan_records.llm_logs import LogsError
+from turnspan_llm.grouping.log_writer import write
+from turnspan_llm.grouping.runs import group
+from turnspan_llm.logs.errors import LogsError
 
 PROCESS = Path(__file__).with_name("grouping_process.py")
 KILLS = int(os.environ.get("TURNSPAN_TEST_KILLS", "2"))
@@ -218,5 +218,5 @@ def test_killed_at_any_moment(tmp_path: Path) -> None:
 
 
 def _environment() -> dict[str, str]:
-    roots = [str(REPOSITORY / wing) for wing in ("records", "exporter", "instrument")]
+    roots = [str(REPOSITORY / wing) for wing in ("llm", "records", "exporter", "instrument")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(roots)}

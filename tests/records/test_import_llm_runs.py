@@ -12,9 +12,9 @@ from support.consortium_runs import Maker, Shape, made_log
 from support.llm_logs import LlmLog, recorded
 from support.llm_samples import import_llm, rows_of
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.consortium.grouping import beside, group
-from turnspan_records.consortium.grouping_types import Key
-from turnspan_records.consortium.grouping_writing import write
+from turnspan_llm.grouping.log_writer import write
+from turnspan_llm.grouping.model import MatchKey
+from turnspan_llm.grouping.runs import beside, group
 
 GENERATIONS = pytest.mark.parametrize("generation", ["tools", "turns"])
 
@@ -89,7 +89,7 @@ def test_runs_land_as_those_that_were_told_live(
     assert write(grouped, group(grouped)).rows
     import_llm(embedded, grouped, project="grouped")
     found_by = {row[0] for row in query(embedded, _FOUND_BY)}
-    assert found_by <= {*(key.value for key in Key)} - {"assigned"} and "interval" in found_by
+    assert found_by <= {*(key.value for key in MatchKey)} - {"assigned"} and "interval" in found_by
     assert as_project(embedded, "grouped") == at_once
 
 

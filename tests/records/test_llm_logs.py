@@ -10,16 +10,12 @@ import pytest
 
 from support.llm_logs import RECORDED, Call, LlmLog, recorded, truth
 from support.small_disk import small_disk
-from turnspan_records.llm_logs import (
-    Generation,
-    LoggedResponse,
-    LogsError,
-    layout_of,
-    opened,
-    responses,
-)
-from turnspan_records.llm_logs.condensed import UnresolvedError, resolved
-from turnspan_records.llm_logs.logged import microseconds
+from turnspan_llm.logs.condensed import UnresolvedError, resolved
+from turnspan_llm.logs.connection import opened
+from turnspan_llm.logs.errors import LogsError
+from turnspan_llm.logs.generations import Generation, layout_of
+from turnspan_llm.logs.logged import LoggedResponse, microseconds
+from turnspan_llm.logs.responses import responses
 
 
 def read(path: Path, **options: dict[str, int]) -> list[LoggedResponse]:

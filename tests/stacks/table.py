@@ -13,7 +13,7 @@ from stacks.running import ROOT, python_of, ready
 PAGE: Final = ROOT / "docs" / "stacks.md"
 KEPT: Final = ROOT / "build" / "stacks"
 """Results by cell, so that the whole may be played in parts, at once or one after another."""
-_SOURCES: Final = ("instrument", "exporter", "records", "tests/stacks")
+_SOURCES: Final = ("instrument", "exporter", "records", "llm", "tests/stacks")
 _FAILED: Final = "did not run"
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from support.shared import REPOSITORY
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_llm.importing.log import LlmLog
 from turnspan_records.importing.import_run import import_log
-from turnspan_records.importing.llm.log import LlmLog
 from turnspan_records.importing.sources import ImportReport
 
 SAMPLES = REPOSITORY / "tests" / "data" / "llm_logs"

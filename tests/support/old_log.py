@@ -73,6 +73,7 @@ class Made:
     stops_at: int | None = None
     kind: str = "made"
     identity: str = "the one"
+    own_projects: bool = False
 
     def total(self, after: str) -> int:
         return 3 * (self.conversations - int(after or "0"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from turnspan_console import consortium
 from turnspan_console.commands._empty_results import explain, print_found
 from turnspan_console.failures import FINDING, Failure
 from turnspan_console.lazy import Lazy
@@ -34,7 +33,8 @@ class RunsGroup(Lazy):
 @click.group(
     "consortium",
     cls=RunsGroup,
-    package=consortium,
+    group="turnspan.commands",
+    prefix="consortium.",
     invoke_without_command=True,
     subcommand_metavar="[RUN | COMMAND] ...",
     short_help="Consortium runs: several models answer, an arbiter decides.",

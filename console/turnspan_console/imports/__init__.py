@@ -1,1 +1,1 @@
-"""The kinds of ``turnspan import``: each module is one, but those whose names begin with ``_``."""
+"""The importers that come with Turnspan: click commands whose function returns a log."""

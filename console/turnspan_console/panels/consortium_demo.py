@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.output import Output
@@ -82,20 +82,20 @@ def _import(store: Store, log: Path, output: Output) -> None:
     from contextlib import nullcontext
 
     from turnspan_clickhouse.spool.spool import Spool
+    from turnspan_console.lazy import entry_points
     from turnspan_console.panels.import_report import print_report
     from turnspan_console.panels.results import print_result
     from turnspan_demo.consortium import QUESTIONS
-    from turnspan_records.consortium.grouping import beside
     from turnspan_records.consortium.runs import consortium_runs
     from turnspan_records.importing.import_run import import_log
-    from turnspan_records.importing.llm.log import LlmLog
 
+    log_of: Any = entry_points("turnspan.importers")["llm"].load().callback
     output.line()
     output.title(f"The same out of llm's own log, {log}")
     report = import_log(
         lambda: nullcontext(store),
         Spool(store.dsn.spool),
-        LlmLog(log, beside(log)),
+        log_of(log, None),
         project=IMPORTED,
     )
     print_report(report, "table", output)

@@ -69,6 +69,12 @@ class SourceLog(Protocol):
         """Which one it is, the same at every import; holds no secret."""
         ...
 
+    @property
+    def own_projects(self) -> bool:
+        """Whether its spans name their projects (``service.name``); else the project is ``kind``,
+        unless the user names one."""
+        ...
+
     def total(self, after: str) -> int:
         """How many rows of the source there are after a position, about: for the progress."""
         ...

@@ -71,6 +71,7 @@ class Langfuse:
 
     kind = KIND
     tables = True
+    own_projects = False
 
     def __init__(self) -> None:
         self._joiner = SpanJoiner()

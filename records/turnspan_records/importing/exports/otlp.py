@@ -36,6 +36,7 @@ class Otlp:
 
     kind = "otlp-json"
     tables = False
+    own_projects = True
 
     def __init__(self) -> None:
         self._shared = InternCache()

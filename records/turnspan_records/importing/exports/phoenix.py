@@ -38,6 +38,7 @@ class Phoenix:
 
     kind = KIND
     tables = True
+    own_projects = False
 
     def __init__(self) -> None:
         self._joiner = SpanJoiner()

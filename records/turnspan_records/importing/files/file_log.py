@@ -61,6 +61,8 @@ class Format(Protocol):
     kind: str
     tables: bool
     """Whether the files may be CSV or Parquet."""
+    own_projects: bool
+    """As ``SourceLog.own_projects``."""
 
     def index(self, read: Read, groups: Groups) -> Sequence[LeftOut]:
         """Say which groups a line has something of; returns what of it is of none.
@@ -84,6 +86,7 @@ class FileLog:
     ) -> None:
         """Raises ``SourceLogError`` where a file cannot be read."""
         self._format = format_
+        self.kind, self.own_projects = format_.kind, format_.own_projects
         self._paths = sorted({path.resolve(): path for path in paths}.values(), key=str)
         self._files: list[SourceFile] = []
         self._limits = left = limits
@@ -106,11 +109,6 @@ class FileLog:
         self._more_bad: Counter[str] = Counter()
         self._cache: OrderedDict[int, Read] = OrderedDict()
         self._cached = 0
-
-    @property
-    def kind(self) -> str:
-        """As ``turnspan import`` calls it."""
-        return self._format.kind
 
     @property
     def identity(self) -> str:

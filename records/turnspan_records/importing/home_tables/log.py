@@ -28,6 +28,7 @@ class HomeTable:
     """A table of one kind. Use it as a context, in which the database is connected."""
 
     kind = ""
+    own_projects = True
     time_column = ""
     known_columns: tuple[str, ...] = ()
 

@@ -29,6 +29,7 @@ class Transcripts:
     """The format of a provider's lines. ``Format`` says what its methods are for."""
 
     tables = False
+    own_projects = False
 
     def __init__(self, provider: TranscriptProvider, name: str = "") -> None:
         """``name``: the provider's, where it is another one with the same API."""

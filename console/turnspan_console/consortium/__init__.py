@@ -1,1 +1,0 @@
-"""Subcommands of ``turnspan consortium``, each a module."""

@@ -1,0 +1,104 @@
+"""The importers of tables that teams log into themselves, in PostgreSQL, MariaDB or MySQL."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from turnspan_console.options import together
+from turnspan_console.output import note
+
+if TYPE_CHECKING:
+    from turnspan_records.importing.home_tables.log import HomeTable
+
+_table = together(
+    click.argument("dsn", metavar="DSN"),
+    click.option("--table", metavar="NAME", help="The table, or SCHEMA.TABLE."),
+    click.option(
+        "--time-zone",
+        metavar="ZONE",
+        default="UTC",
+        show_default=True,
+        help="The zone of times without one, as Europe/Berlin. Give the same at every import.",
+    ),
+)
+"""The DSN, ``--table`` and ``--time-zone``."""
+
+
+@click.command(short_help="Import a coding agent's table agent_telemetry.")
+@_table
+def agent_telemetry(dsn: str, **options: Any) -> HomeTable:
+    """Import the table agent_telemetry from PostgreSQL, MariaDB or MySQL.
+
+    DSN is postgresql://user@host:5432/database or mariadb://user@host:3306/database. Set the
+    password in PGPASSWORD or MYSQL_PWD, or type it when asked: other users can see a password in
+    the DSN. It is never stored.
+
+    An llm_call row becomes a model call with its messages and tools, a turn_summary row a turn. The
+    project is the row's project_id.
+    """
+    from turnspan_records.importing.home_tables.telemetry_log import AgentTelemetry
+
+    return _log(AgentTelemetry, dsn, "agent_telemetry", **options)
+
+
+@click.command(short_help="Import a wiki agent's table ephemera_agent_log.")
+@_table
+def ephemera(dsn: str, **options: Any) -> HomeTable:
+    """Import the table ephemera_agent_log from PostgreSQL, MariaDB or MySQL.
+
+    DSN is postgresql://user@host:5432/database or mariadb://user@host:3306/database. Set the
+    password in PGPASSWORD or MYSQL_PWD, or type it when asked: other users can see a password in
+    the DSN. It is never stored.
+
+    A row becomes a turn and its model call. Outcome, flag and notes become judgments.
+    """
+    from turnspan_records.importing.home_tables.log import Ephemera
+
+    return _log(Ephemera, dsn, "ephemera_agent_log", **options)
+
+
+def _log(
+    kind: Callable[..., HomeTable],
+    dsn: str,
+    default_table: str,
+    *,
+    table: str | None,
+    time_zone: str,
+) -> HomeTable:
+    """The log in a table, whose database is closed when the command ends."""
+    from dataclasses import replace
+
+    from turnspan_records.importing.home_tables.address import parse_address
+
+    zone = _zone(time_zone)
+    address = parse_address(dsn, default_table)
+    if table:
+        address = replace(address, table=table)
+    log = kind(address, zone=zone, ask_password=_password if sys.stdin.isatty() else None)
+    if log.missing:
+        note(f"The table has no {', '.join(log.missing)}: records are made without.")
+    return click.get_current_context().with_resource(log)
+
+
+def _zone(name: str) -> Any:
+    from datetime import timezone
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    if name.upper() == "UTC":  # known everywhere; the others come with the system
+        return timezone.utc
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise click.BadParameter(
+            "this time zone is unknown. Write one such as Europe/Berlin.",
+            param_hint="--time-zone",
+        ) from None
+
+
+def _password() -> str:
+    answer: str = click.prompt("Password", hide_input=True, err=True)
+    return answer

@@ -1,0 +1,1 @@
+"""The commands that this wing adds to ``turnspan``, by entry points: each module is one."""

@@ -1,0 +1,1 @@
+"""Finds consortium runs in the logs of llm, and writes them into the logs."""

@@ -1,0 +1,231 @@
+"""What the calls of all generations say in the same columns."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from turnspan.content.model import Message, Part, as_dict, as_list, dumps_text, text_part
+from turnspan.content.model import as_text as text_of
+from turnspan.turn.turn import TokenUsage
+from turnspan_llm.importing.accounts import Accounts
+from turnspan_llm.importing.attachments import Attachments
+from turnspan_llm.importing.calls import LoggedCall
+from turnspan_llm.importing.definitions import SharedDefinitions
+from turnspan_llm.importing.source import ROW, LogTables, Row
+from turnspan_llm.importing.values import (
+    Notes,
+    count_of,
+    duration_of,
+    is_read,
+    read_json,
+    start_of,
+)
+from turnspan_llm.logs.logged import as_text
+
+PREFIX: Final = "llm."
+"""Of attributes that say what a log says and no column can hold."""
+_OWN: Final = frozenset({"messages", "system", "tools", "schema"})
+"""Fields of a request that no option of a model may take the place of."""
+_READ: Final = frozenset(
+    {
+        ROW,
+        *("id", "model", "resolved_model", "prompt", "system", "options_json", "response"),
+        *("conversation_id", "duration_ms", "datetime_utc", "input_tokens", "output_tokens"),
+        *("reasoning", "thread_id", "parent_message_hash", "tip_message_hash"),
+        # Grouped or not, a call is the same: its run is told by the columns of the record.
+        *("consortium_id", "is_arbiter_response"),
+    }
+)
+"""Columns that have a place of their own; the others become attributes."""
+_CACHE_READ: Final = (
+    ("prompt_tokens_details", "cached_tokens"),
+    ("input_tokens_details", "cached_tokens"),
+    ("cached_tokens",),
+    ("cache_read_input_tokens",),
+    ("cachedContentTokenCount",),
+)
+_CACHE_WRITTEN: Final = (("cache_creation_input_tokens",),)
+_REASONING: Final = (
+    ("completion_tokens_details", "reasoning_tokens"),
+    ("output_tokens_details", "reasoning_tokens"),
+    ("reasoning_tokens",),
+    ("thoughtsTokenCount",),
+)
+_MAX_REASONS: Final = 16
+
+
+class Readers:
+    """What the readers of all generations share."""
+
+    def __init__(self, source: LogTables, accounts: Accounts) -> None:
+        self.source = source
+        self.accounts = accounts
+        self.attachments = Attachments(source, accounts)
+        self.definitions = SharedDefinitions(source, accounts)
+
+
+def begun(table: str, row: Row, session: str, before: int, notes: Notes) -> LoggedCall:
+    """A call, as far as it is told without its messages; ``before`` is when the one before it in
+    its conversation had ended."""
+    id_ = id_of(row)
+    where = f"{table} {id_}"
+    said = as_text(row.get("datetime_utc"))
+    start, as_said = start_of(said, id_)
+    duration, sound = duration_of(row.get("duration_ms"))
+    call = LoggedCall(
+        table=table,
+        id=id_,
+        session=session or id_,
+        model=as_text(row.get("model")),
+        start=before if start is None else start,
+        end=(before if start is None else start) + duration,
+        messages=[],
+        reply=[],
+        text="",
+        said="",
+        begins=True,
+        response_model=as_text(row.get("resolved_model")),
+    )
+    attributes = call.attributes
+    attributes[PREFIX + "response.id"] = id_
+    if not as_said:
+        attributes[PREFIX + "datetime_utc"] = said
+        told = "the end of the call before it" if start is None else "that in its id"
+        notes.add(f"{where}, datetime_utc", f"no time of 1970 to 2128: {told} is taken")
+    if not sound:
+        attributes[PREFIX + "duration_ms"] = as_text(row.get("duration_ms"))
+        notes.add(f"{where}, duration_ms", "no duration: 0 is taken, and it is kept")
+    return call
+
+
+def settle(call: LoggedCall, row: Row, readers: Readers, notes: Notes) -> None:
+    """Add what stands beside a call's messages: options, schema, tokens, the provider's answer."""
+    _options(call, row, notes)
+    if row.get("schema_id") is not None:
+        schema = readers.definitions.schema(row["schema_id"], call.row, notes)
+        call.parameters["schema"] = schema
+    details = notes.json(
+        call.row, "token_details", as_text(row.get("token_details")), PREFIX + "token_details"
+    )
+    call.usage = _usage(row.get("input_tokens"), row.get("output_tokens"), details)
+    for column in ("input_tokens", "output_tokens"):
+        value = row.get(column)
+        if value is not None and count_of(value) is None:
+            call.attributes[PREFIX + column] = as_text(value)
+            notes.add(f"{call.row}, {column}", "no number of tokens: it is kept as an attribute")
+    answer = notes.json(
+        call.row, "response_json", as_text(row.get("response_json")), PREFIX + "response_json"
+    )
+    _describe(call, answer)
+    for column, value in row.items():
+        if column not in _READ and value is not None:
+            call.attributes[PREFIX + column] = as_text(value)
+
+
+def _options(call: LoggedCall, row: Row, notes: Notes) -> None:
+    text = as_text(row.get("options_json"))
+    value = notes.json(call.row, "options_json", text, PREFIX + "options_json")
+    options = as_dict(value)
+    if options is None:
+        if value is not None:
+            call.parameters["options"] = value
+        elif text.strip() not in ("", "null"):
+            call.attributes[PREFIX + "options_json"] = text
+        return
+    for name, option in options.items():
+        call.parameters[f"option.{name}" if name in _OWN else name] = option
+
+
+def _usage(input_tokens: Any, output_tokens: Any, details: Any) -> TokenUsage:
+    """The counts of a row; ``details`` is what the provider told beside, as a plug-in keeps it."""
+    told = as_dict(details) or {}
+    usage = TokenUsage(
+        count_of(input_tokens),
+        count_of(output_tokens),
+        _first(told, _CACHE_READ),
+        _first(told, _CACHE_WRITTEN),
+        _first(told, _REASONING),
+    )
+    if usage.input_tokens is not None and (
+        "cache_read_input_tokens" in told or "cache_creation_input_tokens" in told
+    ):
+        # Anthropic counts what its cache held beside the input; here it is part of it.
+        usage.input_tokens += (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
+    return usage
+
+
+def _first(told: dict[str, Any], paths: tuple[tuple[str, ...], ...]) -> int | None:
+    for path in paths:
+        value: Any = told
+        for key in path:
+            value = (as_dict(value) or {}).get(key)
+        found = count_of(value)
+        if found is not None:
+            return found
+    return None
+
+
+def _describe(call: LoggedCall, answer: Any) -> None:
+    """Fill in what the answer is known by, which model gave it and why it ended."""
+    told = as_dict(answer)
+    if told is None:
+        return
+    call.response_id = text_of(told.get("id")) or text_of(told.get("responseId"))
+    call.response_model = (
+        call.response_model or text_of(told.get("model")) or text_of(told.get("modelVersion"))
+    )
+    call.finish_reasons = _reasons(told)
+
+
+def _reasons(told: dict[str, Any]) -> list[str]:
+    """By the names of OpenAI's, Anthropic's and Google's answers."""
+    found = [text_of(told.get(key)) for key in ("finish_reason", "stop_reason", "finishReason")]
+    for key in ("choices", "candidates"):
+        for choice in (as_list(told.get(key)) or [])[:_MAX_REASONS]:
+            fields = as_dict(choice) or {}
+            found.append(
+                text_of(fields.get("finish_reason")) or text_of(fields.get("finishReason"))
+            )
+    return [reason for reason in found if reason]
+
+
+def message(role: str, parts: list[Part]) -> Message:
+    """A message of the GenAI schema."""
+    return {"role": role, "parts": parts}
+
+
+def user_message(text: str, files: list[Part]) -> Message | None:
+    """What a user sends; ``None`` for nothing."""
+    parts = ([text_part(text)] if text else []) + files
+    return message("user", parts) if parts else None
+
+
+def arguments_of(text: str, row: str, notes: Notes) -> Any:
+    """A tool call's arguments; what is no JSON stays text."""
+    if not text:
+        return {}
+    value = read_json(text)
+    if is_read(value):
+        return value
+    notes.add(f"{row}, arguments", "they are no JSON, and kept as they are")
+    return text
+
+
+def outcome_part(call_id: str, name: str, output: Any, exception: str) -> Part:
+    """A tool's result as a part of a message."""
+    part: Part = {"type": "tool_call_response", "id": call_id, "name": name, "response": output}
+    if exception:
+        part["is_error"] = True
+        part["exception"] = exception
+    return part
+
+
+def id_of(row: Row) -> str:
+    """A row's id; one that is missing must still tell it from the others."""
+    return as_text(row.get("id")) or f"rowid:{row[ROW]}"
+
+
+def fragments_told(rows: list[Row]) -> str:
+    """Where the fragments of a prompt came from, as JSON: their text is in the messages."""
+    keys = ("hash", "source", "datetime_utc")
+    return dumps_text([{key: row[key] for key in keys if row.get(key) is not None} for row in rows])
