@@ -41,7 +41,7 @@ from turnspan_records.turn_filters import KNOWN, LOOKS
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 FOLDER: Final = ROOT / "docs" / "reference"
-_SOURCES: Final = ("instrument", "exporter", "records", "console")
+_SOURCES: Final = ("instrument", "exporter", "records", "console", "llm")
 _ROWS: Final = (
     "tables record loop_tables quality_tables consortium_tables import_tables keeping_tables"
 )

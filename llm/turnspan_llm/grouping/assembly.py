@@ -29,7 +29,7 @@ from turnspan_llm.grouping.tables import Paired, TableRun
 
 
 @dataclass(slots=True)
-class Assembly:
+class AssembledRun:
     """All that was matched."""
 
     rows: list[LogRows]
@@ -59,7 +59,7 @@ class _Draft:
     count: int = 0
 
 
-def assembled(found: Assembly) -> Grouping:
+def assembled(found: AssembledRun) -> Grouping:
     """The result of all that was matched."""
     drafts = [_of_tables(found, run, row) for run, row in found.pairs.outputs.items()]
     drafts += [_of_chain(found, chain) for chain in found.chains.by_output.values()]
@@ -85,7 +85,7 @@ def at(row: LogRow) -> RowAt:
     return RowAt(row.id, row.database, row.table, row.position, row.model, row.began, row.ended)
 
 
-def _of_tables(found: Assembly, run: TableRun, output: LogRow) -> _Draft:
+def _of_tables(found: AssembledRun, run: TableRun, output: LogRow) -> _Draft:
     draft = _Draft(
         output, output.model, source_id=run.id, keys=(MatchKey.TABLES, MatchKey.INTERVAL)
     )
@@ -103,7 +103,7 @@ def _of_tables(found: Assembly, run: TableRun, output: LogRow) -> _Draft:
     return draft
 
 
-def _of_chain(found: Assembly, chain: Chain) -> _Draft:
+def _of_chain(found: AssembledRun, chain: Chain) -> _Draft:
     output = chain.output
     draft = _Draft(output, output.model, count=chain.count)
     sure = (MatchKey.INTERVAL, MatchKey.QUESTION, MatchKey.MODELS)
@@ -128,7 +128,7 @@ def _of_chain(found: Assembly, chain: Chain) -> _Draft:
 
 
 def _add_members(
-    draft: _Draft, found: Assembly, arbiter: ArbiterRow, number: int, keys: tuple[MatchKey, ...]
+    draft: _Draft, found: AssembledRun, arbiter: ArbiterRow, number: int, keys: tuple[MatchKey, ...]
 ) -> None:
     for row in found.members.of.get(arbiter, []):
         if row.kind is Kind.OUTPUT:
@@ -203,7 +203,7 @@ def _add_assigned(databases: Iterable[LogRows], places: dict[str, RowPlace]) -> 
             places[row.id] = RowPlace(row.assigned, role, iteration)
 
 
-def _reviewed(found: Assembly, places: dict[str, RowPlace]) -> Iterator[ReviewRow]:
+def _reviewed(found: AssembledRun, places: dict[str, RowPlace]) -> Iterator[ReviewRow]:
     open_ = _ambiguous(found)
     for row, candidates in open_.items():
         if row.id not in places:
@@ -226,7 +226,7 @@ def _reviewed(found: Assembly, places: dict[str, RowPlace]) -> Iterator[ReviewRo
             yield ReviewRow(at(row), Why.ORPHAN, _lonely(row))
 
 
-def _ambiguous(found: Assembly) -> dict[LogRow, list[RowCandidate]]:
+def _ambiguous(found: AssembledRun) -> dict[LogRow, list[RowCandidate]]:
     open_: dict[LogRow, list[RowCandidate]] = {}
     for place, rows in found.members.open:
         for row in rows:
@@ -259,7 +259,7 @@ def _unpaired(output: LogRow, arbiters: list[ArbiterRow]) -> ReviewRow:
     return ReviewRow(at(output), Why.UNPAIRED, reason)
 
 
-def _left(found: Assembly, places: dict[str, RowPlace]) -> Iterator[LogRow]:
+def _left(found: AssembledRun, places: dict[str, RowPlace]) -> Iterator[LogRow]:
     for rows in found.rows:
         for row in (*rows.arbiters, *rows.members):
             if row.id not in places:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from turnspan_llm.grouping.arbiters import read_arbiters
-from turnspan_llm.grouping.assembly import Assembly, assembled
+from turnspan_llm.grouping.assembly import AssembledRun, assembled
 from turnspan_llm.grouping.chains import chains, stand_in
 from turnspan_llm.grouping.decisions import Decisions
 from turnspan_llm.grouping.literal_rules import literal_runs
@@ -190,7 +190,7 @@ class Log:
         runs: list[TableRun],
         by_id: dict[str, LogRow],
         chosen: Decisions,
-    ) -> Assembly:
+    ) -> AssembledRun:
         outputs = [row for rows in databases for row in rows.outputs]
         pairs = paired(runs, outputs, chosen.allowed)
         placed = set(pairs.outputs.values()) | {row for rows in pairs.open.values() for row in rows}
@@ -203,7 +203,7 @@ class Log:
         stand_in(found, rows.members)
         places = iterations(found.by_output.values(), arbiters, self._window)
         theirs = members(places, rows.models, chosen.allowed)
-        return Assembly(databases, pairs, by_id, found, arbiters, theirs)
+        return AssembledRun(databases, pairs, by_id, found, arbiters, theirs)
 
 
 def _together(stretches: Iterable[Grouping]) -> Grouping:
