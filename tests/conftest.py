@@ -1,5 +1,9 @@
 """Fixtures shared by every area; they live in ``tests/support``."""
 
+from __future__ import annotations
+
+import pytest
+
 pytest_plugins = (
     "support.cassette_table",
     "support.cluster",
@@ -15,3 +19,11 @@ pytest_plugins = (
     "support.stores",
     "support.traces",
 )
+
+_SHORT = frozenset({"content", "emit", "no_code", "privacy", "providers", "testing"})
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The areas whose files take seconds come last: then no process of a parallel run is still at
+    a long file when the others are done."""
+    items.sort(key=lambda item: item.path.parent.name in _SHORT)

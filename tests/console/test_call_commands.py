@@ -8,13 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import call, message, said
 from support.shop_session import hashes, session
 from support.story import Invoke
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 
 ONE, OTHER = "aaaaaaaa00000001", "aaaaaaaa00000002"
 
@@ -27,8 +26,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         message("user", said("Hello there you \x1b[2J")),
         message("user", said("Hello there you all")),
     )
-    with open_store(dsn) as opened:
-        migrate(opened)
+    with migrated(dsn) as opened:
         parameters = '{"model":"gpt-4o","temperature":%s}'
         calls = [
             call("bare", 49),

@@ -9,19 +9,17 @@ from pathlib import Path
 import pytest
 
 from support.consortium_rows import JURY, QUIET, consortium_rows
+from support.kept_stores import migrated
 from support.landing import insert
 from support.story import Invoke
 from support.terminal import on_terminal
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> str:
     dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("runs") / "store")
-    with open_store(dsn) as store:
-        migrate(store)
+    with migrated(dsn) as store:
         insert(store, *consortium_rows())
     return str(dsn)
 

@@ -10,13 +10,12 @@ import pytest
 from rich.cells import cell_len
 
 from support.assembled import BARE, BYPASS, CALL, FULL, OTHER, TEXT, TURN, assembled
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import call, message, said
 from support.story import Invoke
 from support.terminal import on_terminal
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 
 SENT: Final = "7a" * 8
 COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -26,8 +25,7 @@ COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The DSN of a store with them; tests only read it."""
     dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("contexts") / "store")
-    with open_store(dsn) as opened:
-        migrate(opened)
+    with migrated(dsn) as opened:
         asked = message("user", said("What now?"))
         sent = call(SENT, input_messages=[asked.hash], input_tokens=1234)
         insert(opened, *assembled(), asked, sent)

@@ -12,13 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from support.kept_stores import migrated
 from support.landing import insert
 from support.story import ENTRY, Invoke
 from support.terminal import on_terminal
 from support.training import Recorded, lines
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.commands import export
 from turnspan_console.panels import bars
 from turnspan_records.training.export_request import FORMATS, KINDS, PAIR_SOURCES, UNITS
@@ -35,8 +34,7 @@ def dsn(tmp_path: Path) -> str:
     recorded.turn("bad", "Q?", "Blue.")
     recorded.prefer("good", "bad")
     found = Dsn(scheme="chdb", path=tmp_path / "store")
-    with open_store(found) as store:
-        migrate(store)
+    with migrated(found) as store:
         insert(store, *recorded.rows)
     return str(found)
 
@@ -65,8 +63,7 @@ def test_a_store_without_judgments_says_what_to_type(invoke: Invoke, tmp_path: P
     recorded = Recorded()
     recorded.turn("t1", "Q?", "Red.")
     found = Dsn(scheme="chdb", path=tmp_path / "store")
-    with open_store(found) as store:
-        migrate(store)
+    with migrated(found) as store:
         insert(store, *recorded.rows)
     made = invoke("--store", str(found), "export", "sft", "--to", str(tmp_path / "set"))
     assert "`used`" in made.output

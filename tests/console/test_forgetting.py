@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from support.forgetting import canary, everything, holding, session_of, set_of
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import call
 from support.story import Invoke
 from turnspan_clickhouse.store.dsn import Dsn, data_folder
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records import copies_registry as registry
 
@@ -25,8 +25,7 @@ def calls(dsn: Dsn) -> int:
 
 def test_forget_shows_asks_and_proves(invoke: Invoke, embedded_dsn: Dsn) -> None:
     """A dry run and a refusal delete nothing; on a pipe nobody is asked."""
-    with open_store(embedded_dsn) as store:
-        migrate(store)
+    with migrated(embedded_dsn) as store:
         insert(store, *everything("ada", user="ada@example.org"), *everything("bob"))
         insert(store, call("x", project="another", session_id=session_of("ada")))
     run = ("--store", str(embedded_dsn), "forget")
@@ -65,8 +64,7 @@ def test_a_copy_is_adopted_when_nothing_is_left_to_refuse(
 ) -> None:
     """Not where nothing is recorded of whom to forget, nobody confirms, or another copy is none."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    with open_store(embedded_dsn) as store:
-        migrate(store)
+    with migrated(embedded_dsn) as store:
         insert(store, *everything("ada"))
         set_of(store, tmp_path / "set", "ada", "bob")
     known = data_folder() / registry.NAME

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from support.deployment import Deployment
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import turn
 from support.story import CALL, TURN, Invoke, fill
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 
 OTHER = "e5" * 8
 
@@ -37,8 +36,7 @@ def current(invoke: Invoke, dsn: str, columns: str) -> list[str]:
 def test_one_is_better_than_others_and_all_of_it_holds(invoke: Invoke, tmp_path: Path) -> None:
     """Beginnings of ids; of a pair the newest word."""
     dsn = Dsn(scheme="chdb", path=tmp_path / "three")
-    with open_store(dsn) as store:
-        migrate(store)
+    with migrated(dsn) as store:
         insert(store, *(turn(name * 16) for name in "abc"))
     said = invoke(
         "--store", str(dsn), "prefer", "aaaaaa", "bbbbbb", "cccccc",
@@ -61,8 +59,7 @@ def test_one_is_better_than_others_and_all_of_it_holds(invoke: Invoke, tmp_path:
 def test_an_order_is_its_pairs_without_the_ties(invoke: Invoke, tmp_path: Path) -> None:
     """All of them know which ranking they are of; given twice, it is stored once."""
     dsn = Dsn(scheme="chdb", path=tmp_path / "four")
-    with open_store(dsn) as store:
-        migrate(store)
+    with migrated(dsn) as store:
         insert(store, *(turn(name * 16) for name in "abcd"))
     ids = [name * 16 for name in "abcd"]
     for _ in range(2):

@@ -13,10 +13,10 @@ from click.testing import CliRunner
 import training_camp
 import turnspan
 from support.camp_rows import ATTEMPTS, LINEAGE, ROLLOUTS, camp_rows
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import turn
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.cli import turnspan as command
 
@@ -92,8 +92,7 @@ def test_what_cannot_be_shown(played: str) -> None:
 def test_what_is_to_become_of_a_lineage(tmp_path: Path) -> None:
     """Said of an attempt it is said of its lineage, once; one that is locked is not evolved."""
     dsn = Dsn(scheme="chdb", path=tmp_path / "store")
-    with open_store(dsn) as store:
-        migrate(store)
+    with migrated(dsn) as store:
         insert(store, *camp_rows())
 
     def told(*arguments: str, code: int = 0) -> str:

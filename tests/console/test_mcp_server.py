@@ -17,12 +17,12 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from support.consortium_rows import JURY, consortium_rows
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import asked, call, message, said, tool, turn
 from support.story import CALL, ENTRY, TOOL, TURN, Invoke, story
 from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.mcp_server import answers
 from turnspan_console.mcp_server.lines import MAX_LINE_BYTES
@@ -109,8 +109,7 @@ async def _event() -> asyncio.Event:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Dsn:
     dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("mcp") / "store")
-    with open_store(dsn) as opened:
-        migrate(opened)
+    with migrated(dsn) as opened:
         insert(opened, *records())
     return dsn
 

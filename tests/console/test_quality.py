@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from support.artifacts import artifact
+from support.kept_stores import migrated
 from support.landing import insert
 from support.mediawiki import BOT_PASSWORD, RealWiki
 from support.story import Invoke
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
 HOSTILE = "evil \x1b[31m \u202e title"
@@ -23,8 +23,7 @@ HOSTILE = "evil \x1b[31m \u202e title"
 def dsn(tmp_path: Path, real_wiki: RealWiki) -> str:
     """A store with a page that a person changed, one that is new, and one of no title."""
     made = Dsn(scheme="chdb", path=tmp_path / "store")
-    with open_store(made) as store:
-        migrate(store)
+    with migrated(made) as store:
         for name in ("changed", "new"):
             title = f"Command {name} {tmp_path.name}"
             real_wiki.write("Agent", title, "Ships pass by night.")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import turn
 from support.story import CALL, LONG, TOOL, TRACE, TURN, Invoke
@@ -196,8 +197,7 @@ def test_replay_without_a_session_takes_the_only_one_or_lists_the_newest(
     shown = invoke("--store", filled, "replay")
     assert shown.exit_code == 0 and "Session thread-7" in shown.stdout
     dsn = Dsn(scheme="chdb", path=tmp_path / "two")
-    with open_store(dsn) as store:
-        migrate(store)
+    with migrated(dsn) as store:
         insert(store, turn("a" * 16, 1, session_id="one"), turn("b" * 16, 2, session_id="the two"))
     several = invoke("--store", str(dsn), "replay")
     assert several.exit_code == 0 and "the two" in several.stdout

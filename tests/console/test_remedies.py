@@ -13,6 +13,7 @@ import pytest
 from support.clickhouse_server import ClickHouseServer, start_server
 from support.cluster import Cluster
 from support.deployment import Deployment
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import turn
 from support.story import Invoke
@@ -152,8 +153,7 @@ def test_the_doctor_and_status_of_each_job(
 def test_status_of_a_newer_schema(invoke: Invoke, refusing: ClickHouseServer) -> None:
     """It is this Turnspan that is to be upgraded; `turnspan migrate` would refuse."""
     dsn = refusing.dsn("newer")
-    with open_store(dsn) as store:
-        migrate(store)
+    with migrated(dsn) as store:
         store.command(
             "INSERT INTO schema_migration (version, name) VALUES ({version:UInt32}, 'later')",
             {"version": SCHEMA_VERSION + 1},

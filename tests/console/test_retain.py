@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from support.keeping import DAY, World, now_of
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import call, message, said, turn
 from support.small_disk import small_disk
 from support.story import Invoke
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.keeping import Policy
 from turnspan_records.keeping.work import Work
@@ -25,8 +25,7 @@ def dsn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A store with a good turn, and a pass in it that was cut short."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     found = Dsn(scheme="chdb", path=tmp_path / "store")
-    with open_store(found) as store:
-        migrate(store)
+    with migrated(found) as store:
         made = World(now_of(store))
         made.flag("turn", "t1", 1)
         begun = made.now - DAY

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import turn
 from support.story import Invoke, fill
 from support.terminal import Typing
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.commands import review
 from turnspan_records.judging.queues import ORDERS
@@ -27,8 +27,7 @@ PROMPT = "? keys"
 def dsn(tmp_path: Path) -> Dsn:
     """A store with three turns in three sessions, the second of which stopped oddly."""
     made = Dsn(scheme="chdb", path=tmp_path / "store")
-    with open_store(made) as store:
-        migrate(store)
+    with migrated(made) as store:
         insert(store, *three())
     return made
 

@@ -9,12 +9,12 @@ import sys
 import pytest
 from rich.cells import cell_len
 
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import turn
 from support.story import ENTRY
 from support.terminal import on_terminal
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.lookup import find
 
@@ -79,8 +79,7 @@ def alike(tmp_path_factory: pytest.TempPathFactory) -> Dsn:
     dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("alike") / "store")
     long = "Where in the world may the keys of the second floor be at this hour?"
     known = {"user_message": long}
-    with open_store(dsn) as store:
-        migrate(store)
+    with migrated(dsn) as store:
         for project, names in ALIKE.items():
             ids = [(f"{n:x}" * 16, n, id_) for n, id_ in enumerate(names)]
             insert(store, *(turn(t, n, session_id=s, project=project, **known) for t, n, s in ids))

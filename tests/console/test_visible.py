@@ -19,7 +19,9 @@ from click.testing import Result
 
 import turnspan_console
 from support.assembled import FULL, assembled
+from support.clickhouse_server import ClickHouseServer
 from support.consortium_rows import JURY, consortium_rows
+from support.kept_stores import migrated
 from support.landing import insert
 from support.story import CALL, TOOL, TRACE, TURN, Invoke, story
 from support.terminal import on_terminal
@@ -27,9 +29,7 @@ from turnspan_clickhouse.receive.receiver_stats import ReceiverStats, write_rece
 from turnspan_clickhouse.rows.tables import Annotation, MessageRow, Record
 from turnspan_clickhouse.spool.segments import new_name
 from turnspan_clickhouse.spool.spool import Spool
-from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
-from turnspan_clickhouse.store.opening import open_store
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
 from turnspan_console.control_characters import cell, json_text, visible
 from turnspan_records.diagnostics import diagnostics
 
@@ -85,11 +85,13 @@ def _in_json(value: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A store with the story, all of it poisoned, a refused segment and a receiver's figures."""
-    dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("hostile") / "store")
-    with open_store(dsn) as store:
-        migrate(store)
+def poisoned_store(
+    clickhouse_server: ClickHouseServer, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Path]:
+    """A store with the story, all of it poisoned; its spool has a refused segment and a receiver's
+    figures. On a server, where each of many commands opens it at once."""
+    dsn = clickhouse_server.dsn("hostile")
+    with migrated(dsn) as store:
         told = [
             record if isinstance(record, MessageRow) else poisoned(record) for record in story()
         ]
@@ -110,7 +112,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
                 )
             ],
         )
-    spool = Spool(dsn.spool)
+    spool = Spool(tmp_path_factory.mktemp("hostile") / "spool")
     spool.rejected_folder.mkdir(parents=True)
     name = new_name("host-1", SCHEMA_VERSION, "turn_summary", b"x")
     (spool.rejected_folder / name).write_bytes(b"x")
@@ -119,8 +121,16 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
         token="t", address=POISON, started=1.0, updated=1.0, ended=True, spans=1, again=0,
         refused=0, lost=0, traces_under_way=0, failure=POISON, answers={POISON: 1},
     )  # fmt: skip
-    write_receiver_stats(dsn.spool, stats)
-    return str(dsn)
+    write_receiver_stats(spool.folder, stats)
+    return str(dsn), spool.folder
+
+
+@pytest.fixture
+def hostile(poisoned_store: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of that store, with its spool."""
+    store, spool = poisoned_store
+    monkeypatch.setenv("TURNSPAN_SPOOL", str(spool))
+    return store
 
 
 FORMATS = ("table", "json", "jsonl", "csv")

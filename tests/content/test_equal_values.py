@@ -19,14 +19,13 @@ from anthropic.types import ToolUseBlock
 from openai.types.chat import ChatCompletionMessage
 
 import turnspan
+from support.kept_stores import migrated
 from turnspan.content.equality import is_alike, written
 from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
 from turnspan.content.snapshot import freeze
 from turnspan.content.text_message import as_dict_message
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 
 
 class Number(enum.IntEnum):
@@ -153,8 +152,7 @@ def landed(embedded_dsn: Dsn) -> Iterator[Callable[[str], list[tuple[Any, ...]]]
     def ask(sql: str) -> list[tuple[Any, ...]]:
         turnspan.shutdown()
         ship(embedded_dsn)
-        with open_store(embedded_dsn) as store:
-            migrate(store)
+        with migrated(embedded_dsn) as store:
             return [tuple(row) for row in store.query(sql).rows]
 
     yield ask

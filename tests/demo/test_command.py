@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from support.kept_stores import migrated
 from support.shared import trajectories
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 from turnspan_demo.server import ModelServer
 from turnspan_demo.written import shipped
 from turnspan_records.access import open_dsn
@@ -70,8 +69,7 @@ def test_demo_of_the_shipped_runs(embedded_dsn: Dsn) -> None:
 def test_demo_over_the_store_of_another_version(tmp_path: Path) -> None:
     """Its own store, made of other tables, is set aside whole, and a new one made."""
     store = tmp_path / "turnspan" / "demo"
-    with open_store(Dsn(scheme="chdb", path=store)) as opened:
-        migrate(opened)
+    with migrated(Dsn(scheme="chdb", path=store)) as opened:
         opened.command("ALTER TABLE schema_migration UPDATE checksum = 'x' WHERE version = 1")
 
     ended = run(COMMANDS / "turnspan", "demo", "--limit", "1", XDG_DATA_HOME=str(tmp_path))

@@ -24,6 +24,7 @@ from support.cluster import Cluster
 from support.demo_records import land
 from support.deployment import Deployment
 from support.jaeger import Jaeger
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import T0
 from support.semconv_registry import registry
@@ -31,7 +32,6 @@ from turnspan import semconv
 from turnspan_clickhouse.rows.tables import SpanRow
 from turnspan_clickhouse.store import jaeger as views
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
 NEEDED = (2, 18, 0)
@@ -65,8 +65,7 @@ def spans() -> list[SpanRow]:
 
 def test_the_views_show_a_span_as_jaegers_table_would(server_dsn: Dsn) -> None:
     """Kinds, states, nanoseconds, typed attributes; what is no number stays text."""
-    with open_store(server_dsn) as store:
-        migrate(store)
+    with migrated(server_dsn) as store:
         views.create(store)
         insert(store, *spans())
         insert(store, *spans())
@@ -98,8 +97,7 @@ def test_the_views_show_a_span_as_jaegers_table_would(server_dsn: Dsn) -> None:
 
 def test_every_typed_attribute_of_the_conventions_gets_its_type_back(server_dsn: Dsn) -> None:
     """The list in the view is the registry's, and what Turnspan adds to it."""
-    with open_store(server_dsn) as store:
-        migrate(store)
+    with migrated(server_dsn) as store:
         views.create(store)
         database = views.database(server_dsn)
         rows = store.query(f"SELECT attribute_key, type FROM {database}.attribute_type").rows
@@ -268,8 +266,7 @@ def test_jaeger_shows_prompts_where_they_were_asked_for(
     tmp_path: Path,
 ) -> None:
     """Every model call and tool call carries its content under the names of the conventions."""
-    with open_store(server_dsn) as store:
-        migrate(store)
+    with migrated(server_dsn) as store:
         land(store, demo_blocks)
         views.create(store, content=True)
     process, jaeger = over(

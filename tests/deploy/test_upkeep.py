@@ -12,12 +12,12 @@ import pytest
 from support.clickhouse_server import ClickHouseServer, start_server
 from support.demo_records import land
 from support.deployment import DEPLOY, Deployment
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import SECOND, call, message, said, turn
 from turnspan_clickhouse.rows import loop_tables
 from turnspan_clickhouse.rows.tables import RECORDS
 from turnspan_clickhouse.store.client import Store
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
 CLICKHOUSE = DEPLOY / "clickhouse"
@@ -42,8 +42,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouseServe
 @pytest.fixture
 def store(server: ClickHouseServer) -> Iterator[Store]:
     """The empty database ``turnspan`` on it."""
-    with open_store(server.dsn("turnspan")) as opened:
-        migrate(opened)
+    with migrated(server.dsn("turnspan")) as opened:
         yield opened
         opened.command("DROP DATABASE turnspan SYNC")
 
@@ -134,7 +133,7 @@ def disks_once_moved(server: ClickHouseServer, table: str) -> str:
     """The disks of a table's parts, newest first; parts move by and by, within ten seconds."""
     where = f"database = 'turnspan' AND table = '{table}' AND active AND rows > 0"
     parts = f"SELECT disk_name FROM system.parts WHERE {where} ORDER BY max_time DESC"
-    give_up = time.monotonic() + 10
+    give_up = time.monotonic() + 60
     while True:
         disks = server.run(f"SELECT groupArray(disk_name) FROM ({parts})").strip()
         if disks == MOVED or time.monotonic() > give_up:

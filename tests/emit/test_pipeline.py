@@ -32,7 +32,7 @@ class Gate(SpanExporter):
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         self.entered.set()
-        self.open.wait(10)
+        self.open.wait(60)
         self.names += [span.name for span in spans]
         return self.result
 
@@ -48,7 +48,7 @@ def test_full_queue_drops_the_oldest_and_counts() -> None:
     provider.add_span_processor(processor)
     tracer = provider.get_tracer("t")
     tracer.start_span("first").end()
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(60)
 
     for number in range(15):
         tracer.start_span(str(number)).end()

@@ -120,7 +120,11 @@ def begun(provider: TracerProvider, **given: Any) -> Any:
     return otel_fast.start(provider.get_tracer("t"), "s", Context(), SpanKind.CLIENT, given)
 
 
-@pytest.mark.parametrize("sampler", [None, ALWAYS_ON, ParentBased(TraceIdRatioBased(1.0))], ids=str)
+@pytest.mark.parametrize(
+    "sampler",
+    [None, ALWAYS_ON, ParentBased(TraceIdRatioBased(1.0))],
+    ids=["none", "always", "by parent"],
+)
 def test_a_span_begins_with_its_attributes(sampler: Sampler | None) -> None:
     """As one that the SDK began with them, whoever looks."""
     provider = TracerProvider(sampler=sampler, span_limits=SpanLimits(max_span_attribute_length=9))

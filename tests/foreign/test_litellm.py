@@ -263,7 +263,7 @@ class TestStreams:
         next(stream)
         next(stream)
         del stream
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not spans.all() and time.monotonic() < deadline:
             time.sleep(0.05)  # LiteLLM's own threads hold it while they log
             gc.collect()

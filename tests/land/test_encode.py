@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from support.kept_stores import migrated
 from turnspan_clickhouse.rows.columns import columns_of
 from turnspan_clickhouse.rows.native_encoder import encode_block, encode_rows
 from turnspan_clickhouse.rows.native_types import EncodedMap
@@ -27,8 +28,6 @@ from turnspan_clickhouse.rows.tables import (
 )
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 
 HASH = bytes(range(16))
 
@@ -61,8 +60,7 @@ class Sample(Record):
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A store with the sample's table and all the records' tables."""
     path: Path = tmp_path_factory.mktemp("encode")
-    with open_store(Dsn(scheme="chdb", path=path)) as opened:
-        migrate(opened)
+    with migrated(Dsn(scheme="chdb", path=path)) as opened:
         names = ", ".join(f"{name} {kind}" for name, kind in columns(Sample))
         opened.command(f"CREATE TABLE sample ({names}) ENGINE = MergeTree ORDER BY n")
         yield opened

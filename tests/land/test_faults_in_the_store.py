@@ -9,11 +9,12 @@ import pytest
 
 from land.spooling import spooled
 from land.trial import ROWS, Trial
+from support.kept_stores import migrated
 from turnspan_clickhouse.rows.native_encoder import encode_block
 from turnspan_clickhouse.rows.tables import LlmCall, SpanRow
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate, render
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, render
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access.spooled import refused, restore_refused
 
@@ -22,8 +23,7 @@ SEGMENTS = 20
 
 def on_store(dsn: Dsn, *statements: str) -> None:
     """Run statements on a migrated store."""
-    with open_store(dsn) as store:
-        migrate(store)
+    with migrated(dsn) as store:
         for sql in statements:
             store.command(sql)
 

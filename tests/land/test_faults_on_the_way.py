@@ -20,6 +20,7 @@ from click.testing import CliRunner
 from land.trial import ROWS, Trial
 from support.clickhouse_server import ClickHouseServer, start_server
 from support.faulty_proxy import Fault, FaultyProxy, faulty_proxy
+from support.kept_stores import KeptStores
 from turnspan_clickhouse.errors import StoreUnavailableError
 from turnspan_clickhouse.ship.background import BackgroundShipper
 from turnspan_clickhouse.store import opening
@@ -41,11 +42,13 @@ def proxy(clickhouse_server: ClickHouseServer) -> Iterator[FaultyProxy]:
 
 
 @pytest.fixture
-def trial(server_dsn: Dsn, proxy: FaultyProxy) -> Trial:
-    """A migrated store that the shipper reaches through the proxy."""
-    with open_store(server_dsn) as store:
-        migrate(store)
-    return Trial(server_dsn, dataclasses.replace(server_dsn, port=proxy.port))
+def trial(
+    kept_stores: KeptStores, proxy: FaultyProxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Trial]:
+    """An empty store that the shipper reaches through the proxy."""
+    monkeypatch.setenv("TURNSPAN_SPOOL", str(tmp_path / "spool"))
+    with kept_stores.lend("server") as store:
+        yield Trial(store.dsn, dataclasses.replace(store.dsn, port=proxy.port))
 
 
 # What the proxy does, what the shipper says of it, and whether the rows are there nevertheless.
@@ -158,10 +161,10 @@ def test_the_doctor_tries_the_way_of_an_insert(
 
 
 def test_answers_whose_rows_are_missing(
-    trial: Trial, server_dsn: Dsn, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch
+    trial: Trial, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server whose disk is full says 200 to a read and leaves its rows out."""
-    way = dataclasses.replace(server_dsn, port=proxy.port)
+    way = trial.way
     with open_store(way) as store, ReadOnlyStore(store, {}) as reader:
         proxy.answers_lost = True
         for sql in ("SELECT count() FROM turn_summary", "SHOW DATABASES"):

@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from land.spooling import calls, spooled
+from support.kept_stores import migrated
 from turnspan_clickhouse.files import lock_holders
 from turnspan_clickhouse.files.lock_holders import ALIVE, GONE, STOPPED, Holder, holder
 from turnspan_clickhouse.ship import shipper
@@ -98,7 +99,7 @@ def process(script: str, *arguments: object) -> Generator[subprocess.Popen[str]]
 def stop(one: subprocess.Popen[str]) -> None:
     """SIGSTOP, as Ctrl-Z, a debugger or a frozen container do."""
     os.kill(one.pid, signal.SIGSTOP)
-    patience = time.monotonic() + 10
+    patience = time.monotonic() + 60
     while _letter(one.pid) != "T":
         assert time.monotonic() < patience
         time.sleep(0.01)
@@ -240,8 +241,7 @@ LockQueue(Path(sys.argv[1])).take(600)
 
 def test_the_doctor_answers_beside_a_shipper_that_is_stopped_in_the_line(embedded_dsn: Dsn) -> None:
     """It has not got the store, so it keeps it from nobody."""
-    with open_store(embedded_dsn) as store:
-        migrate(store)
+    with migrated(embedded_dsn) as store:
         assert embedded_dsn.path is not None
         with store.held(), process(_WAITS, embedded_dsn.path / "lock") as other:
             while not [*embedded_dsn.path.glob("lock.waiting/*")]:
@@ -266,7 +266,7 @@ def test_a_lock_that_outlived_its_process(tmp_path: Path) -> None:
         (child,) = found.forked
         assert f"kill {child}" in found.remedy
         os.kill(child, signal.SIGKILL)
-        patience = time.monotonic() + 10
+        patience = time.monotonic() + 60
         while holder(path) is not None:
             assert time.monotonic() < patience
             time.sleep(0.01)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import ClickHouseServer, free_ports
+from support.kept_stores import migrated
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
@@ -82,8 +83,7 @@ def test_with_a_server(case: str, server_dsn: Dsn, tmp_path: Path) -> None:
 
 def test_a_writer_that_was_killed(server_dsn: Dsn, tmp_path: Path) -> None:
     """The next one's shipper asks the server for its turns and interrupts them."""
-    with open_store(server_dsn) as store:
-        migrate(store)
+    with migrated(server_dsn) as store:
         interrupted = "SELECT count() FROM turn_summary WHERE stop_reason = 'interrupted'"
 
         assert watched("killed", url_of(server_dsn), tmp_path) == -signal.SIGKILL

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from support.kept_stores import migrated
 from support.many_processes import NURSERY, ONE, READER, compare, python
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
 SECONDS = 8
@@ -33,8 +33,7 @@ def test_four_writers_and_a_reader_of_the_embedded_store(embedded_dsn: Dsn, tmp_
 @pytest.mark.slow
 def test_short_lived_processes_share_their_inserts(server_dsn: Dsn, tmp_path: Path) -> None:
     """Twenty at once, each of one turn: a few parts, not one each."""
-    with open_store(server_dsn) as store:
-        migrate(store)
+    with migrated(server_dsn) as store:
         told = tmp_path / "told"
         assert python(NURSERY, told, SECONDS, 20, store=server_dsn).wait() == 0
         ship(server_dsn)

@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from land import agent_run as run
+from support.kept_stores import migrated
 from support.landing import insert
 from turnspan_clickhouse.rows.tables import LlmCall, columns
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 
 SEED = Path(__file__).with_name("seed_queries.sql")
 
@@ -33,8 +32,7 @@ def store(
         dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("views"))
     else:
         dsn = request.getfixturevalue("clickhouse_server").dsn("views")
-    with open_store(dsn) as opened:
-        migrate(opened)
+    with migrated(dsn) as opened:
         for _ in range(2):
             insert(opened, *run.EVERYTHING)
         yield opened

@@ -61,8 +61,8 @@ def everything_on() -> None:
     WATCH.arm()
     turnspan.instrument()
     play()
-    turnspan.flush(timeout=5)
-    turnspan.shutdown(timeout=5)
+    turnspan.flush(timeout=60)
+    turnspan.shutdown(timeout=60)
 
 
 def fails_now_and_then(text: str, where: str) -> str:

@@ -18,13 +18,13 @@ from support.camp_rows import camp_rows
 from support.consortium_rows import consortium_rows
 from support.hostile_rows import hostile_rows
 from support.hostile_session import hostile_session
+from support.kept_stores import migrated
 from support.landing import insert
 from support.long_session import long_session
 from support.pages import Look, ServedPage, Watched, browser_path, served
 from support.reading_session import reading_session
 from support.shared import trajectories
 from turnspan_clickhouse.store.dsn import Dsn, parse
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
 RUNS = 4
@@ -82,8 +82,7 @@ def whole_page(demo_store: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
 def made_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
     """The page over a hostile session, a long one and one to be read closely."""
     dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("made") / "store")
-    with open_store(dsn) as store:
-        migrate(store)
+    with migrated(dsn) as store:
         insert(store, *hostile_session(), *long_session(), *reading_session())
     with served(str(dsn), tmp_path_factory.mktemp("made-home")) as page:
         yield page

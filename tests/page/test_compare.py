@@ -12,12 +12,11 @@ from playwright.sync_api import expect
 
 from support.camp_rows import ATTEMPTS, LINEAGE, camp_rows
 from support.improved import Improved
+from support.kept_stores import migrated
 from support.landing import insert
 from support.pages import Look, ServedPage, Watched, served
 from support.rows import PROJECT
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 from turnspan_records import compare, find
 
 IDS = ("answer-one", "answer-two", "answer-three", "answer-four")
@@ -35,8 +34,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
         made.turn(id_, "Which boots?", text, response_text=text, user_message="Which boots?",
                   agent_version=f"version-{id_}")  # fmt: skip
     made.turn("other-question", "Which shoes?", "Those.", response_text="Those.")
-    with open_store(Dsn(scheme="chdb", path=folder / "store")) as store:
-        migrate(store)
+    with migrated(Dsn(scheme="chdb", path=folder / "store")) as store:
         insert(store, *made.rows, *camp_rows())
         shown = compare(store, [find(store, id_)[0] for id_ in IDS])
         EXPECTED.update({one.id: (one.version, one.calls, one.text) for one in shown.answers})

@@ -112,7 +112,7 @@ def test_the_policy_stops_what_is_injected(look: Look, demo_page: ServedPage) ->
         }"""
     )
     assert refused == ["html", "script", "fetch"]
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while not any(one.startswith("policy: ") for one in seen.problems):  # told after the fact
         assert time.monotonic() < until
         seen.page.wait_for_timeout(20)

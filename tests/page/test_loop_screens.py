@@ -11,13 +11,12 @@ from playwright.sync_api import expect
 from support.assembled import FULL, assembled
 from support.camp_rows import LINEAGE, VERSIONS, camp_rows
 from support.consortium_rows import JURY, QUIET, consortium_rows
+from support.kept_stores import migrated
 from support.landing import insert
 from support.pages import Look, ServedPage, served
 from support.rows import PROJECT, call, message, said, turn
 from turnspan_clickhouse.rows.tables import Definition
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 from turnspan_records import consortium_run, experiment
 from turnspan_records.consortium.run_detail import ConsortiumRun
 from turnspan_records.loop.improvement import ExperimentRecord
@@ -38,8 +37,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
     """The page over a store with one of each."""
     folder: Path = tmp_path_factory.mktemp("loop")
     asked = message("user", said(f"What now? {HOSTILE}"))
-    with open_store(Dsn(scheme="chdb", path=folder / "store")) as store:
-        migrate(store)
+    with migrated(Dsn(scheme="chdb", path=folder / "store")) as store:
         insert(store, *assembled(), *consortium_rows(), asked)
         insert(store, *camp_rows())
         insert(

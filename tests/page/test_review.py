@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
+from support.kept_stores import migrated
 from support.landing import insert
 from support.pages import Look, ServedPage, Watched, served
 from support.rows import PROJECT, answered, asked, call, message, said, tool, turn
 from turnspan_clickhouse.rows.tables import Record
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access import open_dsn
 from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.judging.queues import Queue, progress
@@ -52,8 +51,7 @@ def conversation(number: int) -> list[Record]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the store is, with its sessions; a process that is served has it open."""
     folder = tmp_path_factory.mktemp("review")
-    with open_store(Dsn(scheme="chdb", path=folder / "store")) as store:
-        migrate(store)
+    with migrated(Dsn(scheme="chdb", path=folder / "store")) as store:
         insert(store, *(row for number in range(TURNS) for row in conversation(number)))
     return folder
 

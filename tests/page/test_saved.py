@@ -11,11 +11,11 @@ from click.testing import CliRunner, Result
 from playwright.sync_api import Browser
 
 from support.hostile_session import MARKUP, SESSION, SPANS, hostile_session
+from support.kept_stores import migrated
 from support.landing import insert
 from support.pages import Look, ServedPage
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.cli import turnspan
 from turnspan_records.replay import replay
@@ -25,8 +25,7 @@ from turnspan_records.replay import replay
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Dsn:
     """An embedded store with the hostile session."""
     dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("saved") / "store")
-    with open_store(dsn) as store:
-        migrate(store)
+    with migrated(dsn) as store:
         insert(store, *hostile_session())
     return dsn
 

@@ -156,7 +156,7 @@ def test_who_leaves_ends_the_query(look: Look, demo_page: ServedPage) -> None:
         begun = time.monotonic()
         seen.press(*leaving)
         assert run(demo_page, "SELECT 1").json()["rows"] == [[1]]
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 9  # the limit of a statement is ten
         seen.go(f"/sql?q={quote(slow)}")
 
 

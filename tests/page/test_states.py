@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from support.kept_stores import migrated
 from support.landing import insert
 from support.pages import Look, ServedPage, served
 from support.rows import PROJECT, call, message, said, tool, turn
@@ -52,8 +53,7 @@ def recorded() -> list[Record]:
 def dsn(tmp_path_factory: pytest.TempPathFactory) -> Dsn:
     """A store with these, of which a session was forgotten."""
     made = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("states") / "store")
-    with open_store(made) as store:
-        migrate(store)
+    with migrated(made) as store:
         insert(store, *recorded())
         forget(store, ForgetSubject("session", "gone", PROJECT))
     return made
@@ -106,8 +106,8 @@ with turnspan.session("live"):
 
 
 def test_a_killed_agent_is_interrupted(look: Look, page: ServedPage, dsn: Dsn) -> None:
-    """A session that is waited for: its turn is there within two seconds, running; after `kill -9`
-    it is interrupted, both without a key."""
+    """A session that is waited for: its turn comes by itself, running; after `kill -9` it is
+    interrupted, both without a key."""
     seen = look(page, "/s/live/live?f=1")
     seen.page.wait_for_selector("h1:has-text('Nothing landed')")
     agent = subprocess.Popen(
@@ -118,12 +118,9 @@ def test_a_killed_agent_is_interrupted(look: Look, page: ServedPage, dsn: Dsn) -
     assert agent.stdout is not None
     try:
         assert agent.stdout.readline() == "at\n"
-        began = time.monotonic()
-        seen.page.locator(".rows", has_text="running").wait_for(timeout=20_000)
-        # With nothing else to do on the machine.
-        assert time.monotonic() - began < 2 * max(1.0, os.getloadavg()[0])
+        seen.page.locator(".rows", has_text="running").wait_for()
         agent.kill()
-        seen.page.locator(".rows", has_text="interrupted").wait_for(timeout=20_000)
+        seen.page.locator(".rows", has_text="interrupted").wait_for()
     finally:
         agent.stdin.close()
         agent.stdout.close()
@@ -178,12 +175,14 @@ def test_what_keeps_the_whole_page_is_said_once(
         newer.page.wait_for_selector(TROUBLE)
         assert "upgrade it (pip install --upgrade turnspan)" in newer.page.inner_text(TROUBLE)
         expect(newer.page.locator(".problem")).to_have_count(1)
+        newer.page.wait_for_load_state(
+            "networkidle"
+        )  # a server that ends answers what it has with 500
 
 
 def test_a_server_of_an_older_schema(look: Look, server_dsn: Dsn, tmp_path: Path) -> None:
     """The page changes no server: it says the command, and goes on by itself once that was done."""
-    with open_store(server_dsn) as store:
-        migrate(store)
+    with migrated(server_dsn) as store:
         insert(store, *recorded())
         older = "ALTER TABLE schema_migration DELETE WHERE version = {newest:UInt32}"
         store.command(older, {"newest": SCHEMA_VERSION}, {"mutations_sync": 2})
@@ -219,7 +218,7 @@ def test_a_page_that_receives_nothing_lands_what_waits(
     waiting = Spool(server_dsn.spool)
     assert waiting.segments()
     with served(str(server_dsn), tmp_path) as page:
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while waiting.segments():
             assert time.monotonic() < until
             time.sleep(0.05)

@@ -21,7 +21,6 @@ import turnspan
 from support import gemini_bodies
 from support.google_sdk import errors as google_errors
 from support.google_sdk import genai
-from support.google_sdk import types as google_types
 from support.model_replies import chat, chat_stream, message, message_stream
 from support.sdks import BROKEN, chat_helper
 from turnspan import config
@@ -250,10 +249,7 @@ def asynchronous(gpt: openai.OpenAI, server: ModelServer) -> Any:
     server.stream(chat_stream("Hel", "lo"))
 
     async def run() -> Any:
-        http = openai.DefaultAsyncHttpxClient(verify=False)  # setting TLS up takes the most time
-        async with openai.AsyncOpenAI(
-            base_url=f"{server.url}/v1", api_key="k", http_client=http
-        ) as client:
+        async with openai.AsyncOpenAI(base_url=f"{server.url}/v1", api_key="k") as client:
             create = client.chat.completions.create
             reply = await create(model="m", messages=HELLO)
             stream = await create(model="m", messages=HELLO, stream=True)
@@ -264,10 +260,7 @@ def asynchronous(gpt: openai.OpenAI, server: ModelServer) -> Any:
 
 def claude(gpt: openai.OpenAI, server: ModelServer) -> Any:
     """A message, a stream and an error, by Anthropic's SDK."""
-    http = anthropic.DefaultHttpxClient(verify=False)
-    with anthropic.Anthropic(
-        base_url=server.url, api_key="k", max_retries=0, http_client=http
-    ) as client:
+    with anthropic.Anthropic(base_url=server.url, api_key="k", max_retries=0) as client:
         server.answer(message())
         one = client.messages.create(model="m", max_tokens=1, messages=HELLO).model_dump()
         server.stream(message_stream("It ", "may."))
@@ -277,14 +270,6 @@ def claude(gpt: openai.OpenAI, server: ModelServer) -> Any:
         with pytest.raises(anthropic.BadRequestError) as caught:
             client.messages.create(model="m", max_tokens=1, messages=HELLO)
     return one, two, str(caught.value)
-
-
-NO_TLS: Any = {
-    name: {"verify": False}
-    for name in ("client_args", "async_client_args")
-    if name in google_types.HttpOptions.model_fields  # not in older SDKs
-}
-"""Setting TLS up takes the most time."""
 
 
 def weather(city: str) -> str:
@@ -299,7 +284,7 @@ weather.__annotations__.update({"city": str, "return": str})  # older SDKs read 
 
 def google(gpt: openai.OpenAI, server: ModelServer) -> Any:
     """An answer, a stream, functions that the SDK calls, an embedding and errors."""
-    options: Any = {"base_url": server.url, **NO_TLS}
+    options: Any = {"base_url": server.url}
     client = genai.Client(api_key="k", http_options=options)
     models, tools = client.models, {"tools": [weather]}
     result: list[Any] = []
@@ -331,7 +316,7 @@ def google(gpt: openai.OpenAI, server: ModelServer) -> Any:
 
 def agoogle(gpt: openai.OpenAI, server: ModelServer) -> Any:
     """The same asynchronously, with a function that is called in a thread."""
-    options: Any = {"base_url": server.url, **NO_TLS}
+    options: Any = {"base_url": server.url}
 
     async def run() -> Any:
         models = genai.Client(api_key="k", http_options=options).aio.models

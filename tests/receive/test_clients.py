@@ -24,7 +24,6 @@ ANSWER = "It is 4 degrees in Oslo."
 
 
 @pytest.mark.parametrize("kind", ["plain", "ai6", "ai7", "ai7-legacy"])
-@pytest.mark.skipif(bool(node.missing()), reason=node.missing() or "Node is here")
 def test_a_javascript_agent(embedded_dsn: Dsn, kind: str) -> None:
     """One turn of two calls and a tool, told by hand and by each generation of the AI SDK, once
     in JSON and once in protobuf."""

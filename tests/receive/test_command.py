@@ -54,7 +54,7 @@ class Process:
 
     def send(self, salt: str) -> bool:
         """Export a story with Python's own exporter; whether it was acknowledged."""
-        exporter = OTLPSpanExporter(f"{self.endpoint}/v1/traces", timeout=5)
+        exporter = OTLPSpanExporter(f"{self.endpoint}/v1/traces", timeout=60)
         try:
             return exporter.export(self.spans(salt)) is SpanExportResult.SUCCESS
         finally:

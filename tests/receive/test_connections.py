@@ -29,7 +29,7 @@ def hurried(embedded_dsn: Dsn) -> Iterator[Served]:
 
 
 def connect(served: Served) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", served.port), timeout=10)
+    return socket.create_connection(("127.0.0.1", served.port), timeout=60)
 
 
 def head(length: int, *more: str, host: str = "127.0.0.1") -> bytes:
@@ -60,7 +60,7 @@ def drip(connection: socket.socket, text: bytes, pause: float) -> float:
         except OSError:
             break
         time.sleep(pause)
-    connection.settimeout(10)
+    connection.settimeout(60)
     return time.monotonic() - begun
 
 
@@ -68,7 +68,7 @@ def test_a_connection_that_says_nothing_is_closed(hurried: Served) -> None:
     begun = time.monotonic()
     with connect(hurried) as connection:
         assert rest(connection) == b""
-    assert 0.3 < time.monotonic() - begun < 5
+    assert 0.3 < time.monotonic() - begun < 30
 
 
 def test_a_head_that_drips_in_is_closed_with_408(hurried: Served) -> None:
@@ -76,7 +76,7 @@ def test_a_head_that_drips_in_is_closed_with_408(hurried: Served) -> None:
     with connect(hurried) as connection:
         took = drip(connection, head(len(BODY)) * 50, 0.05)
         assert rest(connection).startswith(b"HTTP/1.1 408 ")
-    assert took < 5
+    assert took < 30
     assert hurried.receiver.answers["408"] == 1
 
 
@@ -85,14 +85,14 @@ def test_the_second_head_of_a_kept_connection_has_the_same_deadline(hurried: Ser
         for _ in range(2):  # two whole requests on it
             connection.sendall(head(len(BODY)) + BODY)
             assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
-        assert drip(connection, b"POST /v1/traces HTTP/1.1\r\nx-a: " + b"a" * 500, 0.05) < 5
+        assert drip(connection, b"POST /v1/traces HTTP/1.1\r\nx-a: " + b"a" * 500, 0.05) < 30
         assert rest(connection).startswith(b"HTTP/1.1 408 ")
 
 
 def test_a_body_that_drips_in_is_closed_with_408(hurried: Served) -> None:
     with connect(hurried) as connection:
         connection.sendall(head(len(BODY)))
-        assert drip(connection, BODY, 0.05) < 5
+        assert drip(connection, BODY, 0.05) < 30
         assert rest(connection).startswith(b"HTTP/1.1 408 ")
 
 
@@ -169,6 +169,6 @@ def test_the_command_checks_the_host_on_loopback_alone(embedded_dsn: Dsn, tmp_pa
     ):
         with receiving(embedded_dsn, *arguments) as process:
             port = int(process.endpoint.rpartition(":")[2])
-            with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
                 connection.sendall(head(len(BODY), "connection: close", host=host) + BODY)
                 assert rest(connection).split()[1] == str(wanted).encode(), (arguments, host)

@@ -15,6 +15,7 @@ from support.clickhouse_server import (
     WRITER_PASSWORD,
     ClickHouseServer,
 )
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import call, turn
 from turnspan_clickhouse.errors import NoStoreError, StoreError, StoreUnavailableError
@@ -95,8 +96,7 @@ def test_a_refused_segment_is_told_and_can_be_tried_again(store_dsn: Dsn) -> Non
 
 
 def test_a_store_that_is_newer_is_refused_with_what_to_do(store_dsn: Dsn) -> None:
-    with open_store(store_dsn) as store:
-        migrate(store)
+    with migrated(store_dsn) as store:
         store.command(
             "INSERT INTO schema_migration (version, name, checksum) VALUES"
             f" ({SCHEMA_VERSION + 1}, 'later', 'x')"
@@ -126,8 +126,7 @@ def test_a_readonly_1_profile_is_told_what_it_needs(
 def test_a_reader_reads_although_it_may_not_ship_what_waits(
     server_dsn: Dsn, clickhouse_server: ClickHouseServer
 ) -> None:
-    with open_store(server_dsn) as store:
-        migrate(store)
+    with migrated(server_dsn) as store:
         insert(store, turn("t1"))
     spool_rows(server_dsn, call("c1")).close()
     reader = analyst(clickhouse_server, server_dsn)

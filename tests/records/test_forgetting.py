@@ -10,6 +10,7 @@ import pytest
 
 from land.spooling import spooled
 from support.forgetting import canary, contents, everything, naming, session_of, trace_of
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import PROJECT, call, message, said, turn
 from turnspan_clickhouse.rows.record import Record
@@ -18,7 +19,7 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate, store_id
+from turnspan_clickhouse.store.migrations import store_id
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records import copies_registry as registry
 from turnspan_records.keeping.erasure import (
@@ -219,8 +220,7 @@ def test_a_tombstone_says_who_and_why_and_not_of_whom(store: Store) -> None:
 
 def test_it_works_on_a_small_server(server_dsn: Dsn) -> None:
     """Of a user with many sessions, in 50 MB of the server's memory."""
-    with open_store(server_dsn) as store:
-        migrate(store)
+    with migrated(server_dsn) as store:
         for part in range(4):
             rows: list[Record] = []
             for number in range(5_000 * part, 5_000 * (part + 1)):

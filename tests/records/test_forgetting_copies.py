@@ -26,6 +26,7 @@ from support.forgetting import (
     session_of,
     set_of,
 )
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import PROJECT, call
 from turnspan_clickhouse.ship.shipper import ship
@@ -94,8 +95,7 @@ def test_archives_and_sets_lose_what_was_forgotten(embedded: Store, data_home: P
 
 def test_beside_a_shipper_and_an_application(server_dsn: Dsn) -> None:
     """Nothing of the one comes through, and nothing of the others is lost."""
-    with open_store(server_dsn) as store:
-        migrate(store)
+    with migrated(server_dsn) as store:
         insert(store, *everything("ada"))
         spool, stop = Spool(server_dsn.spool), threading.Event()
         written: list[str] = []
@@ -140,8 +140,7 @@ def test_killed_at_any_moment_and_done_again(
     """The others are whole, nothing of the one is anywhere, and nothing comes back."""
     dsn: Dsn = request.getfixturevalue(f"{kind}_dsn")
     dice = random.Random(7)
-    with open_store(dsn) as store:
-        migrate(store)
+    with migrated(dsn) as store:
         insert(store, *everything("bob"))
         before = contents(store)
     killed = 0
@@ -229,7 +228,7 @@ def test_a_copy_belongs_to_the_store_that_it_was_made_from(
     is is named, and left until somebody says so."""
     names = ("archive", "set", "unknown")
     with open_store(parse(f"chdb://{tmp_path / 'other'}")) as other:
-        migrate(other)
+        migrate(other)  # a copy would be the same store
         for store in (other, embedded):
             insert(store, *everything("ada"), *everything("bob"))
         archive_of(other, data_home / "archive", "ada", "bob")

@@ -18,10 +18,9 @@ import pytest
 from support import home_tables as made
 from support.clickhouse_server import ClickHouseServer
 from support.databases import PASSWORD, RealDatabase
+from support.kept_stores import migrated
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.importing.home_tables.address import parse_address
 from turnspan_records.importing.home_tables.log import Ephemera, HomeTable
 from turnspan_records.importing.home_tables.telemetry_log import AgentTelemetry
@@ -94,8 +93,7 @@ def imported(
     """A coding agent's log with rows of all kinds, imported once."""
     made.make_table(database, made.TELEMETRY, TELEMETRY)
     made.insert_rows(database, TELEMETRY, telemetry_rows(database.scheme))
-    with open_store(clickhouse_server.dsn(f"telemetry_{database.scheme}")) as store:
-        migrate(store)
+    with migrated(clickhouse_server.dsn(f"telemetry_{database.scheme}")) as store:
         here = Imported(database, store, tmp_path_factory.mktemp(TELEMETRY), NO_REPORT)
         here.bring(AgentTelemetry, TELEMETRY)
         yield here
@@ -108,8 +106,7 @@ def logged(
     """A wiki agent's log, likewise."""
     made.make_table(database, made.EPHEMERA, EPHEMERA)
     made.insert_rows(database, EPHEMERA, ephemera_rows(database.scheme))
-    with open_store(clickhouse_server.dsn(f"ephemera_{database.scheme}")) as store:
-        migrate(store)
+    with migrated(clickhouse_server.dsn(f"ephemera_{database.scheme}")) as store:
         here = Imported(database, store, tmp_path_factory.mktemp(EPHEMERA), NO_REPORT)
         here.bring(Ephemera, EPHEMERA)
         yield here

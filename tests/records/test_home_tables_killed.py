@@ -21,10 +21,9 @@ import pytest
 from support import home_tables as made
 from support.clickhouse_server import ClickHouseServer
 from support.databases import RealDatabase
+from support.kept_stores import migrated
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.importing import import_run
 from turnspan_records.importing.home_tables import table_chunks
 from turnspan_records.importing.home_tables.address import parse_address
@@ -60,8 +59,7 @@ with AgentTelemetry(parse_address(source, table)) as log:
 
 @pytest.fixture(scope="module")
 def store(clickhouse_server: ClickHouseServer) -> Iterator[Store]:
-    with open_store(clickhouse_server.dsn("home_killed")) as opened:
-        migrate(opened)
+    with migrated(clickhouse_server.dsn("home_killed")) as opened:
         yield opened
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from support.kept_stores import migrated
 from support.shared import trajectories
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
@@ -87,8 +88,7 @@ def tables(dsn: Dsn) -> dict[str, Any]:
 def test_a_killed_import_goes_on_to_the_same_tables(log: Path, tmp_path: Path) -> None:
     whole = Dsn(scheme="chdb", path=tmp_path / "whole")
     began = time.monotonic()
-    with open_store(whole) as store:
-        migrate(store)
+    with migrated(whole) as store:
         source = FileLog(Transcripts(OPENAI), [log])
         import_log(lambda: nullcontext(store), Spool(whole.spool), source)
         source.close()

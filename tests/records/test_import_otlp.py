@@ -16,6 +16,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from receive.otlp import Made, Said, agent, as_json, chat, logs, request, tool
 from support.imported import Imported, import_files
+from support.kept_stores import migrated
 from turnspan.content.model import as_dict, as_list
 from turnspan_clickhouse.receive import Receiver, ReceiveSettings
 from turnspan_clickhouse.receive.decoded import InternCache
@@ -25,7 +26,6 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.importing.exports.otlp import Otlp
 from turnspan_records.importing.files.file_log import FileLog
@@ -122,8 +122,7 @@ def test_what_is_imported_is_what_would_have_been_received(tmp_path: Path) -> No
         expected = dumped(store)
 
     log = FileLog(Otlp(), [tmp_path / "a.jsonl", tmp_path / "b.jsonl.gz"])
-    with open_store(imported) as store:
-        migrate(store)
+    with migrated(imported) as store:
         report = import_log(lambda: nullcontext(store), Spool(imported.spool), log)
         found = dumped(store)
     log.close()

@@ -15,11 +15,11 @@ import pytest
 
 from support.artifacts import artifact
 from support.cluster import Cluster
+from support.kept_stores import migrated
 from support.landing import insert
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.quality.artifact_checks import (
     ArtifactCheck,
@@ -333,8 +333,7 @@ def test_many_artifacts_are_read_page_by_page(
 ) -> None:
     """Each once, those that are masked or not recorded as well; progress goes to the end."""
     monkeypatch.delenv("TURNSPAN_SPOOL", raising=False)
-    with open_store(Dsn(scheme="chdb", path=tmp_path / "store")) as store:
-        migrate(store)
+    with migrated(Dsn(scheme="chdb", path=tmp_path / "store")) as store:
         rows = [artifact(f"a{n}", f"f{n % 7}.py", f"print({n}) # one\n") for n in range(450)]
         rows.append(artifact("cut", "app.py", "cut", content_bytes=99))
         rows.append(artifact("none", "app.py", "", content=bytes(16)))

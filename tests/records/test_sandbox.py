@@ -107,7 +107,8 @@ def test_every_table_function_is_refused_or_known_to_be_harmless(
         if known.allows_table(name):
             continue
         for written, places in (
-            (f"{name}()", TABLES),
+            # The guard is one for both kinds of store, but not the names that they have.
+            (f"{name}()", TABLES if opened.dsn.embedded else TABLES[:2]),
             (f"`{name}`('a', 'b')", TABLES[:2]),
             (f"{name.upper()}('a')", TABLES[:2]),
         ):

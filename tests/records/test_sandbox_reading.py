@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import ANALYST_PASSWORD, ClickHouseServer
+from support.kept_stores import migrated
 from support.shared import REPOSITORY
 from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.store.client import Store
@@ -162,10 +163,8 @@ def test_other_files_are_reached_only_when_that_is_asked_for(opened: Store, outs
 def test_a_user_with_more_than_reading_is_warned_of(
     clickhouse_server: ClickHouseServer, server_dsn: Dsn
 ) -> None:
-    with open_store(server_dsn) as store:
-        migrate(store)
-        with Sandbox(store) as sandbox:
-            (warning,) = sandbox.warnings()
+    with migrated(server_dsn) as store, Sandbox(store) as sandbox:
+        (warning,) = sandbox.warnings()
     assert "INSERT" in warning and "turnspan_reader" in warning
     stranger = clickhouse_server.dsn(server_dsn.database, user="stranger")
     with open_store(stranger) as store, Sandbox(store) as sandbox:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from support.kept_stores import migrated
 from support.landing import insert
 from support.mediawiki import BOT_PASSWORD, RealWiki
 from support.rows import PROJECT, T0, turn
@@ -21,8 +22,6 @@ from support.training import Recorded
 from turnspan_clickhouse.rows.loop_tables import ArtifactRow
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.cli import turnspan
 from turnspan_console.panels.summary_pages import json_line, markdown, page_name, wikitext
 from turnspan_records import Window
@@ -143,8 +142,7 @@ def test_names_of_pages_are_apart(tmp_path: Path) -> None:
 def test_again_to_the_same_result(tmp_path: Path) -> None:
     """Files that have not changed are left alone, and a page outlives its session."""
     dsn = Dsn(scheme="chdb", path=tmp_path / "store")
-    with open_store(dsn) as made:
-        migrate(made)
+    with migrated(dsn) as made:
         fill(made)
 
     def run(*arguments: str) -> str:
@@ -173,8 +171,7 @@ def test_again_to_the_same_result(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     """A sentence, and nothing half-written beside it."""
     dsn = Dsn(scheme="chdb", path=tmp_path / "store")
-    with open_store(dsn) as made:
-        migrate(made)
+    with migrated(dsn) as made:
         fill(made)
     (tmp_path / "file").write_text("in the way")
     arguments = ["--store", str(dsn), "summaries", "--to", str(tmp_path / "file" / "all.md")]
@@ -188,8 +185,7 @@ def test_into_a_real_wiki(
 ) -> None:
     """A page a session, again without a new revision; what was recorded is text there, too."""
     dsn = Dsn(scheme="chdb", path=tmp_path / "store")
-    with open_store(dsn) as made:
-        migrate(made)
+    with migrated(dsn) as made:
         fill(made)
         page_of_desk = wikitext(desk(made))
     monkeypatch.setenv("TURNSPAN_MEDIAWIKI_USER", "Agent@trial")

@@ -104,6 +104,9 @@ def test_what_anybody_flagged_out_is_in_no_set(
         *(("sft", "call"), ("kto", "call"), ("reward", "call"), ("sft", "session")),
     }
     for number, (set_, unit) in enumerate(product(KINDS, UNITS)):
+        # Each flag meets every kind of set and every unit, in another third of their pairs.
+        if (sum(divmod(number, len(UNITS))) + [*FLAGGED].index(flagged)) % 3:
+            continue
         folder = tmp_path / str(number)
         filters = Filters(authors=("ada",) if number % 2 else ())
         export(embedded, folder, TrainingSet(set_, "trl", unit, filters, good=GOOD))
@@ -155,14 +158,13 @@ def test_a_lock_is_its_authors(embedded: Store, tmp_path: Path) -> None:
     assert made == {"ada": 1, "bob": 1, "eve": 0}
 
 
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", ["sft", "preference", "kto", "reward"])
 def test_an_authors_own_newest_judgments(
-    store: Store, tmp_path: Path, seed: int, kind: Kind
+    store: Store, store_kind: str, tmp_path: Path, kind: Kind
 ) -> None:
     """Of many judgments of three people, some taken back: each of them alone gets the set that a
     store gives in which nobody else had said anything, but for what anybody flagged -1."""
-    dice = random.Random(seed)
+    dice = random.Random(f"{kind} {store_kind}")
     recorded = Improved()
     ids = IDS
     for number, id_ in enumerate(ids):

@@ -454,10 +454,9 @@ class Cell:
 
 
 _CI: Final = {
-    "OpenAI chat": (BOTH, WEB, STREAMED),
-    "Anthropic": (BOTH, THEIRS),
-    "OpenAI Agents": (BOTH,),
-    "LangGraph": (BOTH, DECORATED),
+    "OpenAI chat": (BOTH,),
+    "Anthropic": (THEIRS,),
+    "LangGraph": (DECORATED,),
 }
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
 from support.pages import Watched
 from support.shared import REPOSITORY
 
@@ -19,8 +17,7 @@ RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 def barriers(seen: Watched, rules: Sequence[str] = RULES) -> list[str]:
     """Each by its rule, with the elements; the page was opened with ``bypass_csp``. ``rules`` are
     tags or names of axe-core's."""
-    if not AXE.exists():
-        pytest.skip("axe-core is not there: run `make web` (it needs Node)")
+    assert AXE.exists(), "run `make console/page/node_modules/.ready`, as `make test` does"
     page: Any = seen.page
     if not page.evaluate("'axe' in window"):
         page.add_script_tag(path=str(AXE))

@@ -12,10 +12,9 @@ from urllib.parse import urlencode
 import pytest
 
 from support.clickhouse_server import ClickHouseServer, start_server
+from support.kept_stores import migrated
 from turnspan_clickhouse.store import jaeger
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 
 JOBS = ("admin", "writer", "reader", "reviewer", "jaeger")
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
@@ -117,8 +116,7 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
         server = start_server(home, extra_config=ACCESS_CONTROL + "".join(logs))
     try:
         found = Deployment(server)
-        with open_store(found.dsn("admin")) as store:
-            migrate(store)
+        with migrated(found.dsn("admin")) as store:
             jaeger.create(store)
         yield found
     finally:

@@ -1,9 +1,11 @@
-"""OpenTelemetry's JavaScript SDK and the Vercel AI SDK, from pinned npm packages in ``.tools/``."""
+"""OpenTelemetry's JavaScript SDK and the Vercel AI SDK, from pinned npm packages in ``.tools/``.
+
+Node and npm are those of the path; ``make`` adds those of ``.venv`` for a machine without them.
+"""
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,12 +23,6 @@ PACKAGES = (
     "zod@4.6.7",
 )
 _FOLDER = Path(__file__).resolve().parents[2] / ".tools" / "node"
-
-
-def missing() -> str:
-    """Why programs for Node cannot run here; empty where they can."""
-    absent = [name for name in ("node", "npm") if shutil.which(name) is None]
-    return f"needs {' and '.join(absent)} (Node 20 or newer) on the PATH" if absent else ""
 
 
 def installed() -> Path:

@@ -17,7 +17,12 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import orjson
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
+
+WAITING = 60_000
+"""How many milliseconds at most the page may take to show what it should: the machine may be busy.
+"""
+expect.set_options(timeout=WAITING)
 
 NO_BROWSER = "no Chromium here: apt-get install chromium, or set TURNSPAN_TEST_CHROMIUM"
 
@@ -145,7 +150,7 @@ class Watched:
             bypass_csp=bypass_csp,  # for axe, which is put into the page as a script
         )
         self.page: Page = self._context.new_page()
-        self.page.set_default_timeout(10_000)
+        self.page.set_default_timeout(WAITING)
         self.page.on("console", lambda said: self._said(said.type, said.text))
         self.page.on("pageerror", lambda error: self.problems.append(f"raised: {error}"))
         self.page.on("request", lambda request: self._asked(request.url))

@@ -1,12 +1,24 @@
-"""What one test configures is not in force in the next, whichever that is."""
+"""What one test configures is not in force in the next, and what all tests run with."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from turnspan import config
+
+AUTHORITY = Path(__file__).parents[1] / "data" / "authority.pem"
+"""A certificate that signed nothing."""
+
+
+def pytest_configure() -> None:
+    """No test connects over TLS, but every client of an SDK loads the authorities that it trusts:
+    one instead of the machine's 140 takes 0.4 ms instead of 18, in the tests' processes as well."""
+    os.environ["SSL_CERT_FILE"] = str(AUTHORITY)
+    os.environ.pop("SSL_CERT_DIR", None)
 
 
 @pytest.fixture(autouse=True)

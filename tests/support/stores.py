@@ -1,13 +1,12 @@
 """Fixtures: a fresh store of each kind for every test that asks for one.
 
-The embedded engine serves one folder at a time in a process, and another one after its store was
-closed (reopening takes about 40 ms), so each test gets a folder of its own; a store that a failing
-test leaves open is closed here.
+The embedded engine serves one folder at a time in a process, and another one after its store let
+go of it, so each test gets a folder of its own; a store that a failing test leaves open lets go
+here.
 """
 
 from __future__ import annotations
 
-import gc
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,12 +14,19 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import ClickHouseServer, start_server
-from support.kept_stores import KeptStores
+from support.kept_stores import KeptStores, migrated
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.embedded import EmbeddedStore
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
+from turnspan_clickhouse.store.shared_engine import step_aside
+
+_KEPT: pytest.StashKey[KeptStores] = pytest.StashKey()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """The stores that tests get one after the other are open for no other test."""
+    kept = item.config.stash.get(_KEPT, None)
+    if kept is not None and "kept_stores" not in getattr(item, "fixturenames", ()):
+        kept.close()
 
 
 @pytest.fixture(scope="session")
@@ -36,9 +42,7 @@ def embedded_dsn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ds
     """A fresh embedded store in a temporary folder."""
     monkeypatch.delenv("TURNSPAN_SPOOL", raising=False)
     yield Dsn(scheme="chdb", path=tmp_path / "store")
-    for found in gc.get_objects():
-        if type(found) is EmbeddedStore:
-            found.close()
+    step_aside()
 
 
 @pytest.fixture
@@ -77,32 +81,36 @@ def module_store(
     dsn = clickhouse_server.dsn(f"m_{uuid.uuid4().hex[:12]}")
     if request.param == "embedded":
         dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("module") / "store")
-    with open_store(dsn) as opened:
-        migrate(opened)
+    with migrated(dsn) as opened:
         yield opened
 
 
 @pytest.fixture(scope="session")
 def kept_stores(
-    tmp_path_factory: pytest.TempPathFactory, clickhouse_server: ClickHouseServer
-) -> KeptStores:
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    clickhouse_server: ClickHouseServer,
+) -> Iterator[KeptStores]:
     """Migrated stores for tests that want an empty one."""
-    return KeptStores(tmp_path_factory.mktemp("kept"), clickhouse_server)
+    kept = KeptStores(tmp_path_factory.mktemp("kept"), clickhouse_server)
+    request.config.stash[_KEPT] = kept
+    yield kept
+    kept.close()
 
 
 @pytest.fixture
-def store(request: pytest.FixtureRequest, store_kind: str) -> Iterator[Store]:
+def store(
+    request: pytest.FixtureRequest, store_kind: str, kept_stores: KeptStores
+) -> Iterator[Store]:
     """An empty, migrated, open store of each kind: that of ``store_dsn`` where a test asks for it
     as well, else one that tests get one after the other."""
     if "store_dsn" in request.fixturenames:
-        with open_store(request.getfixturevalue("store_dsn")) as opened:
-            migrate(opened)
+        with migrated(request.getfixturevalue("store_dsn")) as opened:
             yield opened
         return
     monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
     monkeypatch.delenv("TURNSPAN_SPOOL", raising=False)
     if store_kind == "server":
         monkeypatch.setenv("TURNSPAN_SPOOL", str(request.getfixturevalue("tmp_path") / "spool"))
-    kept: KeptStores = request.getfixturevalue("kept_stores")
-    with kept.lend(store_kind) as opened:
+    with kept_stores.lend(store_kind) as opened:
         yield opened

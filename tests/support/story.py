@@ -9,12 +9,11 @@ from typing import Any, TypeAlias
 
 from click.testing import Result
 
+from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import PROJECT, T0, answered, asked, call, message, said, tool, turn
 from turnspan_clickhouse.rows.tables import Definition, Record, SpanRow
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 
 Invoke: TypeAlias = Callable[..., Result]
 Spawn: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -56,6 +55,5 @@ def story() -> list[Record]:
 
 def fill(dsn: Dsn) -> None:
     """Migrate a store and tell it the story."""
-    with open_store(dsn) as store:
-        migrate(store)
+    with migrated(dsn) as store:
         insert(store, *story())

@@ -129,7 +129,7 @@ def test_a_thread_of_a_configured_application_is_recorded_too(
     begin, done = threading.Event(), threading.Event()
 
     def work() -> None:
-        begin.wait(10)
+        begin.wait(60)
         answer("In a thread")
         done.set()
 
@@ -137,7 +137,7 @@ def test_a_thread_of_a_configured_application_is_recorded_too(
     thread.start()
     with record(capture_content=True) as recorded:
         begin.set()
-        assert done.wait(10)
+        assert done.wait(60)
     thread.join()
     assert recorded.turn().user_message == "In a thread"
     assert configured.get_finished_spans() == ()
