@@ -215,6 +215,22 @@ def test_a_tool_that_says_that_it_has_no_id(stage: Stage, scope: str) -> None:
     assert (tool.call_id, tool.turn_id) == ("t1", turn.turn_id)
 
 
+@pytest.mark.parametrize("text", ["I look.", None])
+def test_a_framework_that_makes_ids_of_its_own(stage: Stage, text: str | None) -> None:
+    """Its span and ours are of one call, which asks for the same of the same tool."""
+    asked = {
+        "role": "assistant",
+        "content": text,
+        "tool_calls": [call_of("ours", "look", at="Rome")],
+    }
+    theirs = {**asked, "tool_calls": [call_of("theirs", "look", at="Rome")]}
+    span = Package(stage, "framework").begin(**{"gen_ai.output.messages": written([theirs])})
+    stage.model.chat(USER, asked, "r1")
+    span.end()
+    (call,) = stage.rows.calls
+    assert (call.scope_name, call.response_id) == ("turnspan.openai", "r1")
+
+
 def test_the_roles_of_smolagents(stage: Stage) -> None:
     """OpenInference writes them as they are before the provider is sent its own."""
     scope = "openinference.instrumentation.smolagents"

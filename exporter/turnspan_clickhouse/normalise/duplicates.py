@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from turnspan.content.model import Message
+from turnspan.content.model import TOOL_CALL, Message
 from turnspan_clickhouse.normalise.history_keys import HistoryReader, ReplyKeys, canonical
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall
 
@@ -104,7 +104,7 @@ class Sightings:
         for one in reversed(self._calls):
             if _end(one.row) + _LONG_AGO_NS < row.start_time:
                 break
-            if one.overlaps(row) and self._is_one_call(one, row, answer):
+            if one.overlaps(row) and self._is_one_call(one, row, answer, output):
                 likeness = self._likeness(one, row, answer)
                 if likeness > most:
                     best, most = one, likeness
@@ -175,7 +175,9 @@ class Sightings:
         answers = self._reader.answers(output, one_choice=True) if output else []
         return answers[0] if answers and answers[0].keys else None
 
-    def _is_one_call(self, one: Sighting, row: LlmCall, answer: ReplyKeys | None) -> bool:
+    def _is_one_call(
+        self, one: Sighting, row: LlmCall, answer: ReplyKeys | None, output: list[Message]
+    ) -> bool:
         first: LlmCall = one.row
         if (first.operation == "embeddings") != (row.operation == "embeddings"):
             return False
@@ -186,7 +188,8 @@ class Sightings:
         known = self._answer(one.output)
         if known is not None and answer is not None:
             if known.call_ids and answer.call_ids:  # "Let me look." is said before any tool
-                return known.call_ids == answer.call_ids
+                # Or a framework has made ids of its own.
+                return known.call_ids == answer.call_ids or _asked(one.output) == _asked(output)
             return not set(known.keys).isdisjoint(answer.keys)
         if row.error_type:
             return True
@@ -221,6 +224,13 @@ def _may_be_one_model(one: LlmCall, other: LlmCall) -> bool:
 def _models(row: LlmCall) -> list[str]:
     names = (row.request_model, row.response_model)
     return [name.rsplit("/", 1)[-1].lower() for name in names if name]
+
+
+def _asked(output: list[Message]) -> list[tuple[str, str]]:
+    """The tool calls of a reply by name and arguments, sorted."""
+    parts = [part for message in output for part in message["parts"]]
+    calls = [part for part in parts if part.get("type") == TOOL_CALL]
+    return sorted((str(one.get("name")), canonical(one.get("arguments"))) for one in calls)
 
 
 def _is_one_tool(first: ToolCall, row: ToolCall) -> bool:
