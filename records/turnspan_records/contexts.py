@@ -94,25 +94,9 @@ class AssembledContext:
     items: list[ContextItem] = field(default_factory=list[ContextItem])
     calls: list[str] = field(default_factory=list[str])
     """The ids of the model calls that used it."""
-
-    @property
-    def sections(self) -> list[ContextSection]:
-        """What each section took, in the order of the items; last what was used beside the items
-        (headings, what joins them), so that all sections together are ``used``."""
-        found: dict[str, ContextSection] = {}
-        for item in self.items:
-            section = found.setdefault(item.section, ContextSection(item.section))
-            if item.kept:
-                section.kept += 1
-                section.tokens += item.tokens or 0
-            else:
-                section.dropped += 1
-                section.dropped_tokens += item.tokens or 0
-        made = list(found.values())
-        beside = (self.used or 0) - sum(section.tokens for section in made)
-        if made and self.used is not None and beside:
-            made.append(ContextSection(BESIDE, tokens=beside))
-        return made
+    sections: list[ContextSection] = field(default_factory=list[ContextSection])
+    """What each section took, in the order of the items; last what was used beside the items
+    (headings, what joins them), so that all sections together are ``used``."""
 
 
 _COLUMNS = """SELECT assembly_id AS id, project, service, environment, session_id, turn_id,
@@ -239,6 +223,8 @@ def _complete(store: Store, project: str, loaded: Sequence[AssembledContext]) ->
     }
     for row in store.query(_ITEMS, parameters).dicts():
         by_id[row.pop("assembly_id")].items.append(ContextItem(**row))
+    for one in loaded:
+        one.sections = _sections(one)
     for span_id, used in store.query(_CALLS, parameters).rows:
         for id_ in by_id.keys() & set(used):
             by_id[id_].calls.append(str(span_id))
@@ -249,6 +235,23 @@ def _complete(store: Store, project: str, loaded: Sequence[AssembledContext]) ->
         ended = {str(row[0]) for row in store.query(_ENDED, turns).rows}
         for one in running:
             one.status = INTERRUPTED if one.turn_id in ended else one.status
+
+
+def _sections(context: AssembledContext) -> list[ContextSection]:
+    found: dict[str, ContextSection] = {}
+    for item in context.items:
+        section = found.setdefault(item.section, ContextSection(item.section))
+        if item.kept:
+            section.kept += 1
+            section.tokens += item.tokens or 0
+        else:
+            section.dropped += 1
+            section.dropped_tokens += item.tokens or 0
+    made = list(found.values())
+    beside = (context.used or 0) - sum(section.tokens for section in made)
+    if made and context.used is not None and beside:
+        made.append(ContextSection(BESIDE, tokens=beside))
+    return made
 
 
 def _put_texts(store: Store, project: str, loaded: Iterable[AssembledContext]) -> None:

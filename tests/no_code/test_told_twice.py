@@ -224,7 +224,7 @@ def test_a_framework_that_makes_ids_of_its_own(stage: Stage, text: str | None) -
         "tool_calls": [call_of("ours", "look", at="Rome")],
     }
     theirs = {**asked, "tool_calls": [call_of("theirs", "look", at="Rome")]}
-    span = Package(stage, "framework").begin(**{"gen_ai.output.messages": written([theirs])})
+    span = Package(stage, "framework").begin(None, **{"gen_ai.output.messages": written([theirs])})
     stage.model.chat(USER, asked, "r1")
     span.end()
     (call,) = stage.rows.calls

@@ -13,7 +13,7 @@ from turnspan_clickhouse.rows.tables import Definition
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import AmbiguousError, compare, detail, experiment, experiments, find
 from turnspan_records.diagnostics import find as diagnostic
-from turnspan_records.loop.improvement import MISSING, score_of
+from turnspan_records.loop.improvement import score_of
 from turnspan_records.loop.lineages import differences
 
 
@@ -35,7 +35,7 @@ def test_the_tree_of_an_experiment(camp: Store) -> None:
     assert (second.name, second.score, second.made_from) == ("A2", 7.0, first.version_id)
     assert [(one.name, one.before, one.after) for one in second.changes] == [
         ("prompt", "You write.", "You write well."),
-        ("tools", [], MISSING),
+        ("tools", "[]", None),
     ]
     tried, last = lineage.rollouts
     assert [(one.number, one.status, one.final) for one in tried.attempts] == [

@@ -189,7 +189,11 @@ def test_a_turn_says_what_is_known(filled: Store) -> None:
         None,
     )
     [one] = turns_page(filled, TurnListFilter(PROJECT, filter=turn_filter("turn:odd3"))).turns
-    assert (one.end, one.stop_reason, one.seconds) == ("loop_detected", "loop_detected:search", 9.5)
+    assert (one.end, one.stop_reason, one.duration) == (
+        "loop_detected",
+        "loop_detected:search",
+        9.5,
+    )
 
 
 def test_sessions_have_the_figures_of_their_turns(filled: Store) -> None:

@@ -41,23 +41,31 @@ export interface ArtifactCheck {
   decided: number;
 }
 
-export interface ArtifactShown {
-  id: string;
+export interface ArtifactRecord {
+  artifact_id: string;
   target: string;
   kind: string;
   version: string;
+  version_id: string;
+  cycle: number | null;
+  created_at: string;
+  scores: Record<string, number>;
   score: number | null;
 }
 
-export interface AssemblyView {
+export interface AssembledContext {
   id: string;
-  session: string;
-  turn: string;
+  project: string;
+  service: string;
+  environment: string;
+  session_id: string;
+  turn_id: string;
+  trace_id: string;
   start_time: string;
-  seconds: number;
+  duration: number;
   status: string;
-  agent: string;
-  task: string;
+  agent_name: string;
+  task_type: string;
   entities: string[];
   budget: number | null;
   used: number | null;
@@ -67,31 +75,35 @@ export interface AssemblyView {
   dropped: number;
   bypassed: boolean;
   bypass_reason: string;
-  error: string;
+  error_type: string;
+  context_hash: string;
   text: string | null;
-  sections: ContextSection[];
   steps: ContextStep[];
   items: ContextItem[];
   calls: string[];
+  sections: ContextSection[];
 }
 
-export interface AttemptShown {
-  id: string;
-  number: number;
-  final: boolean;
+export interface AttemptRecord {
+  attempt_id: string;
   status: string;
   model: string;
-  seconds: number;
+  parameters: string;
+  input: string;
+  output: string;
+  error_type: string;
+  error_message: string;
+  started_at: string;
+  duration: number;
+  number: number;
+  final: boolean;
   calls: number;
   input_tokens: number | null;
   output_tokens: number | null;
   cost_usd: number | null;
+  scores: Record<string, number>;
+  artifacts: ArtifactRecord[];
   score: number | null;
-  error_type: string;
-  error_message: string;
-  input: string;
-  output: string;
-  artifacts: ArtifactShown[];
 }
 
 export interface Bucket {
@@ -153,12 +165,6 @@ export interface CallScreen {
   cost: CostParts;
   facts: NamedValue[];
   attributes: NamedValue[];
-}
-
-export interface ChangeShown {
-  name: string;
-  before: string | null;
-  after: string | null;
 }
 
 export interface Check {
@@ -238,6 +244,12 @@ export interface Composition {
   missing: number;
 }
 
+export interface ConfigChange {
+  name: string;
+  before: string | null;
+  after: string | null;
+}
+
 export interface ConsortiumRun {
   project: string;
   consortium_id: string;
@@ -291,7 +303,7 @@ export interface ContextPanel {
   kind: string;
   id: string;
   project: string;
-  assemblies: AssemblyView[];
+  assemblies: AssembledContext[];
   composition: Composition | null;
 }
 
@@ -473,19 +485,20 @@ export interface EvidenceRow {
   says: string;
 }
 
-export interface EvolutionShown {
-  id: string;
+export interface EvolutionRecord {
+  evolution_id: string;
   from_version: string;
   to_version: string;
   trigger: string;
   hypothesis: string;
   plan: string;
-  changes: ChangeShown[];
+  changes: Record<string, string>;
   author: string;
+  created_at: string;
   from_score: number | null;
   next_score: number | null;
   score_delta: number | null;
-  held: boolean | null;
+  hypothesis_validated: boolean | null;
 }
 
 export interface Example {
@@ -505,12 +518,12 @@ export interface ExperimentItem {
   need: string;
 }
 
-export interface ExperimentShown {
+export interface ExperimentRecord {
   project: string;
-  experiment: string;
+  experiment_id: string;
   need: string;
   constraints: string;
-  lineages: LineageShown[];
+  lineages: LineageRecord[];
   insights: InsightRecord[];
 }
 
@@ -754,19 +767,19 @@ export interface LineageQuery {
   project?: string;
 }
 
-export interface LineageShown {
-  id: string;
+export interface LineageRecord {
+  lineage_id: string;
   label: string;
   strategy: string;
   directive: string;
   once: string[];
   locked: boolean;
   evolve: boolean;
-  scores: (number | null)[];
-  versions: VersionShown[];
-  evolutions: EvolutionShown[];
   events: LineageEventRecord[];
-  artifacts: ArtifactShown[];
+  versions: VersionRecord[];
+  rollouts: RolloutRecord[];
+  evolutions: EvolutionRecord[];
+  artifacts: ArtifactRecord[];
 }
 
 export interface LookAt {
@@ -1135,15 +1148,18 @@ export interface ReviewTurnQuery {
   project?: string;
 }
 
-export interface RolloutShown {
-  id: string;
+export interface RolloutRecord {
+  rollout_id: string;
   cycle: number;
   task: string;
+  version_id: string;
   status: string;
-  seconds: number;
-  cost_usd: number | null;
+  final_attempt_id: string;
+  started_at: string;
+  duration: number;
+  attempts: AttemptRecord[];
   score: number | null;
-  attempts: AttemptShown[];
+  cost_usd: number | null;
 }
 
 export interface RunList {
@@ -1170,7 +1186,7 @@ export interface RunRow {
   agreement: number | null;
   calls: number;
   cost_usd: number | null;
-  seconds: number;
+  duration: number;
   error: string;
 }
 
@@ -1449,7 +1465,7 @@ export interface TurnRow {
   rounds: number;
   tools: number;
   failed_tools: number;
-  seconds: number;
+  duration: number;
   cost_usd: number | null;
   input_tokens: number | null;
   output_tokens: number | null;
@@ -1516,16 +1532,15 @@ export interface Utterance {
   recorded: boolean;
 }
 
-export interface VersionShown {
-  id: string;
+export interface VersionRecord {
+  version_id: string;
   name: string;
   created_at: string;
+  config: unknown;
   made_from: string;
-  changes: ChangeShown[];
+  changes: ConfigChange[];
   score: number | null;
   judged: number;
-  recorded: boolean;
-  rollouts: RolloutShown[];
 }
 
 export interface WantedQuery {
@@ -1593,7 +1608,7 @@ export interface Endpoints {
   "GET /api/consortium": { query: RunsQuery; answer: RunList };
   "GET /api/consortium/run": { query: RunQuery; answer: ConsortiumRun };
   "GET /api/lineage/experiments": { query: ExperimentsQuery; answer: Experiments };
-  "GET /api/lineage": { query: LineageQuery; answer: ExperimentShown };
+  "GET /api/lineage": { query: LineageQuery; answer: ExperimentRecord };
   "POST /api/lineage/steer": { query: SteerQuery; answer: Steered };
   "GET /api/serving": { query: NoQuery; answer: Serving };
 }

@@ -40,9 +40,7 @@ def command(id_: str, full: bool, format_: str) -> None:
         _print_parts(found, output, format_)
         return
     if format_ == "json":
-        from turnspan_console.values import plain
-
-        output.json([{**plain(one), "sections": one.sections} for one in found])
+        output.json(found)
         return
     from turnspan_console.panels.context import print_context
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
 from turnspan_records.loop.improvement import (
-    MISSING,
     AttemptRecord,
     ConfigChange,
     EvolutionRecord,
@@ -96,11 +92,8 @@ def _change(change: ConfigChange, full: bool) -> list[Piece]:
     return [(before, styles.BAD), (" → ", styles.FAINT), (after, styles.GOOD)]
 
 
-def _value(value: Any) -> str:
-    if value is MISSING:
-        return "(none)"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return values.one_line(text)
+def _value(text: str | None) -> str:
+    return "(none)" if text is None else values.one_line(text)
 
 
 def _around(before: str, after: str, kept: int = 12, most: int = 60) -> tuple[str, str]:
@@ -126,9 +119,7 @@ def _rollout(rollout: RolloutRecord, page: Page) -> None:
         ("  ", ""),
         (rollout.status or "running", _STATUS.get(rollout.status, styles.BUSY)),
     ]
-    final = rollout.final
-    if final is not None:
-        pieces += _score(final.score)
+    pieces += _score(rollout.score)
     if rollout.cost_usd is not None:
         pieces.append(f"  {values.dollars(rollout.cost_usd)}")
     page.line(*pieces)

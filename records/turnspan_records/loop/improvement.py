@@ -14,15 +14,6 @@ from typing import Any, Final
 SCORE: Final = "score"
 
 
-class _Missing:
-    def __repr__(self) -> str:
-        return "(missing)"
-
-
-MISSING: Final = _Missing()
-"""The value of a name that a configuration lacks."""
-
-
 def mean(numbers: Sequence[float]) -> float:
     """The average of some numbers."""
     return sum(numbers) / len(numbers)
@@ -54,6 +45,7 @@ class ArtifactRecord:
     cycle: int | None
     created_at: datetime
     scores: dict[str, float] = field(default_factory=dict[str, float])
+    score: float | None = None
 
 
 @dataclass(slots=True)
@@ -79,11 +71,8 @@ class AttemptRecord:
     cost_usd: Decimal | None = None
     scores: dict[str, float] = field(default_factory=dict[str, float])
     artifacts: list[ArtifactRecord] = field(default_factory=list[ArtifactRecord])
-
-    @property
-    def score(self) -> float | None:
-        """What it, and what it wrote, was judged with."""
-        return score_of([self.scores, *(one.scores for one in self.artifacts)])
+    score: float | None = None
+    """What it, and what it wrote, was judged with."""
 
 
 @dataclass(slots=True)
@@ -99,26 +88,25 @@ class RolloutRecord:
     started_at: datetime
     duration: float
     attempts: list[AttemptRecord] = field(default_factory=list[AttemptRecord])
+    score: float | None = None
+    """That of the attempt that counts."""
+    cost_usd: Decimal | None = None
+    """What all its attempts cost, as far as that is known."""
 
     @property
     def final(self) -> AttemptRecord | None:
         """The attempt that counts."""
         return next((one for one in self.attempts if one.final), None)
 
-    @property
-    def cost_usd(self) -> Decimal | None:
-        """What all its attempts cost, as far as that is known."""
-        known = [one.cost_usd for one in self.attempts if one.cost_usd is not None]
-        return sum(known, Decimal(0)) if known else None
-
 
 @dataclass(slots=True)
 class ConfigChange:
-    """A part of a configuration that differs."""
+    """A part of a configuration that differs: text as it is, anything else as JSON; ``None`` where
+    it is missing."""
 
     name: str
-    before: Any
-    after: Any
+    before: str | None
+    after: str | None
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ one, else the average of the evaluations (``evaluation:...``). Nothing here is s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from operator import itemgetter
 from typing import Any
 
@@ -19,7 +20,6 @@ from turnspan_records.access.shown_sql import shown_sql
 from turnspan_records.access.times import utc
 from turnspan_records.lookup import RecordRef
 from turnspan_records.loop.improvement import (
-    MISSING,
     ArtifactRecord,
     AttemptRecord,
     ConfigChange,
@@ -221,6 +221,9 @@ def _fill(
     by_id = {one.attempt_id: one for each in attempts.values() for one in each}
     for row in of(_ARTIFACTS):
         _add_artifact(row, lineages, by_id, judged)
+    for lineage in lineages.values():
+        for rollout in lineage.rollouts:
+            _sum_up(rollout)
     _add_versions(store, lineages, of(_VERSIONS), str(parameters["project"]))
 
 
@@ -252,9 +255,20 @@ def _add_artifact(
     judged: Mapping[str, dict[str, float]],
 ) -> None:
     scores = judged.get(row["artifact_id"], {})
-    made = of_row(ArtifactRecord, row, created_at=utc(row["created_at"]), scores=scores)
+    when, score = utc(row["created_at"]), score_of([scores])
+    made = of_row(ArtifactRecord, row, created_at=when, scores=scores, score=score)
     maker = attempts.get(row["attempt_id"]) or lineages[row["lineage_id"]]
     maker.artifacts.append(made)
+
+
+def _sum_up(rollout: RolloutRecord) -> None:
+    """Say of a rollout and its attempts what they were judged with and cost."""
+    for attempt in rollout.attempts:
+        attempt.score = score_of([attempt.scores, *(one.scores for one in attempt.artifacts)])
+        if attempt.final:
+            rollout.score = attempt.score
+        if attempt.cost_usd is not None:
+            rollout.cost_usd = (rollout.cost_usd or Decimal(0)) + attempt.cost_usd
 
 
 def _add_versions(
@@ -288,16 +302,9 @@ def _add_versions(
 def _units(lineage: LineageRecord, version_id: str) -> list[float]:
     """What a version was judged with, once for each attempt that counts and each artifact of no
     attempt."""
-    found: list[float] = []
-    for rollout in lineage.rollouts:
-        if rollout.version_id != version_id:
-            continue
-        final = rollout.final
-        score = None if final is None else final.score
-        if score is not None:
-            found.append(score)
-    alone = [one for one in lineage.artifacts if one.version_id == version_id]
-    return found + [score for one in alone if (score := score_of([one.scores])) is not None]
+    tried = [one.score for one in lineage.rollouts if one.version_id == version_id]
+    alone = [one.score for one in lineage.artifacts if one.version_id == version_id]
+    return [score for score in (*tried, *alone) if score is not None]
 
 
 def _compare_versions(lineage: LineageRecord, configs: Mapping[str, Any]) -> None:
@@ -315,13 +322,21 @@ def _compare_versions(lineage: LineageRecord, configs: Mapping[str, Any]) -> Non
 def differences(before: Any, after: Any) -> list[ConfigChange]:
     """What differs between two configurations, by the names at their top."""
     if not (is_dict(before) and is_dict(after)):
-        return [] if before == after else [ConfigChange("configuration", before, after)]
-    old, new = before, after
+        old, new = {"configuration": before}, {"configuration": after}
+    else:
+        old, new = before, after
     return [
-        ConfigChange(name, old.get(name, MISSING), new.get(name, MISSING))
+        ConfigChange(name, _text(old, name), _text(new, name))
         for name in sorted({*old, *new})
-        if old.get(name, MISSING) != new.get(name, MISSING)
+        if (name in old) != (name in new) or old.get(name) != new.get(name)
     ]
+
+
+def _text(configuration: Mapping[str, Any], name: str) -> str | None:
+    value = configuration.get(name)
+    if isinstance(value, str) or name not in configuration:
+        return value
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
 
 
 def _insight(row: dict[str, Any], lineages: Sequence[LineageRecord]) -> InsightRecord:

@@ -44,7 +44,7 @@ class TurnRow:
     rounds: int
     tools: int
     failed_tools: int
-    seconds: float
+    duration: float
     cost_usd: float | None
     input_tokens: int | None
     output_tokens: int | None
@@ -232,7 +232,7 @@ def _turn(row: Mapping[str, Any]) -> TurnRow:
         stop_detail=row["detail"],
         tools=row["tool_call_count"],
         failed_tools=row["tool_error_count"],
-        seconds=row["duration"],
+        duration=row["duration"],
         cost_usd=dollars(row["cost_usd"]),
         models=list(row["models"]),
         user_message=row["said"],

@@ -105,7 +105,7 @@ function List({ runs }: { runs: readonly RunRow[] }) {
             <td class="number">{two(run.confidence)}</td>
             <td class="number">{two(run.agreement)}</td>
             <td class="number">{dollars(run.cost_usd)}</td>
-            <td class="number">{seconds(run.seconds)}</td>
+            <td class="number">{seconds(run.duration)}</td>
             <td>
               <Line text={run.winner} />
             </td>

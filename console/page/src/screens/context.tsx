@@ -8,7 +8,7 @@ import { bytes, count, counted, estimated, seconds } from "../parts/numbers";
 import { Shares } from "../parts/share";
 import { Answered, Missing, Nothing } from "../parts/states";
 import { Line, plain, Verbatim } from "../parts/text";
-import type { AssemblyView, Composition, ContextItem, ContextPanel } from "../types";
+import type { AssembledContext, Composition, ContextItem, ContextPanel } from "../types";
 import { address, param, setParams, to } from "../url";
 import { useAsk } from "../use_ask";
 
@@ -107,7 +107,7 @@ function Parts({ made }: { made: Composition }) {
   );
 }
 
-function OneAssembly({ assembly, project }: { assembly: AssemblyView; project: string }) {
+function OneAssembly({ assembly, project }: { assembly: AssembledContext; project: string }) {
   const items = assembly.items;
   const { at, move, body } = useCursor(items.map((item) => item.id));
   const [outcomesOf, setOutcomesOf] = useState("");
@@ -183,12 +183,12 @@ function OneAssembly({ assembly, project }: { assembly: AssemblyView; project: s
   );
 }
 
-function Heading({ assembly, project }: { assembly: AssemblyView; project: string }) {
+function Heading({ assembly, project }: { assembly: AssembledContext; project: string }) {
   const over = assembly.budget !== null && (assembly.used ?? 0) > assembly.budget;
   return (
     <p class="switches">
       <strong>
-        <Line text={assembly.task || assembly.agent || assembly.id} />
+        <Line text={assembly.task_type || assembly.agent_name || assembly.id} />
       </strong>
       {assembly.entities.length > 0 && <Line text={`about ${assembly.entities.join(", ")}`} />}
       <span class={over ? "bad" : undefined}>
@@ -199,9 +199,9 @@ function Heading({ assembly, project }: { assembly: AssemblyView; project: strin
       <span>
         kept {count(assembly.kept)} of {count(assembly.considered)}
       </span>
-      <span class="faint">{seconds(assembly.seconds)}</span>
+      <span class="faint">{seconds(assembly.duration)}</span>
       {assembly.status !== "final" && <span class="busy">{plain(assembly.status)}</span>}
-      {assembly.error && <span class="bad">✗ {plain(assembly.error)}</span>}
+      {assembly.error_type && <span class="bad">✗ {plain(assembly.error_type)}</span>}
       {assembly.calls.map((call) => (
         <a key={call} href={to("call", project, call)}>
           used by call {call.slice(0, 8)}
@@ -211,7 +211,7 @@ function Heading({ assembly, project }: { assembly: AssemblyView; project: strin
   );
 }
 
-function Steps({ assembly }: { assembly: AssemblyView }) {
+function Steps({ assembly }: { assembly: AssembledContext }) {
   if (!assembly.steps.length) return null;
   return (
     <ol class="steps" aria-label="Steps">
@@ -279,7 +279,13 @@ function Outcomes({ item, project }: { item: string; project: string }) {
   );
 }
 
-function Text({ assembly, chosen }: { assembly: AssemblyView; chosen: ContextItem | undefined }) {
+function Text({
+  assembly,
+  chosen,
+}: {
+  assembly: AssembledContext;
+  chosen: ContextItem | undefined;
+}) {
   const text = chosen ? chosen.text : assembly.text;
   return (
     <section aria-label={chosen ? "Text of the item" : "What was assembled"}>

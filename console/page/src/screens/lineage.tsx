@@ -9,7 +9,7 @@ import { openSql, RowsShown } from "../parts/rows_shown";
 import { Sparkline } from "../parts/share";
 import { Answered, Nothing } from "../parts/states";
 import { Line, plain } from "../parts/text";
-import type { ExperimentItem, ExperimentShown, InsightRecord } from "../types";
+import type { ExperimentItem, ExperimentRecord, InsightRecord } from "../types";
 import { address, go, param, setParams, withParams } from "../url";
 import { useAsk } from "../use_ask";
 import { Details } from "./lineage_details";
@@ -111,7 +111,7 @@ function Experiment({ project, session }: { project: string; session: string }) 
   );
 }
 
-function Tree({ shown }: { shown: ExperimentShown }) {
+function Tree({ shown }: { shown: ExperimentRecord }) {
   const level = Number(param("l")) || 3;
   const [turned, setTurned] = useState<ReadonlySet<string>>(new Set());
   const every = rowsOf(shown);
@@ -141,7 +141,7 @@ function Tree({ shown }: { shown: ExperimentShown }) {
     more: () => toLevel(level + 1),
     ...(chosen
       ? {
-          copyId: () => copy(chosen.one.id, `the ${chosen.kind}'s id`),
+          copyId: () => copy(chosen.own, `the ${chosen.kind}'s id`),
           ...(chosen.kind === "attempt" ? { open: () => go(attemptOf(chosen.id)) } : {}),
         }
       : {}),
@@ -208,7 +208,7 @@ function attemptOf(id: string): string {
   return withParams(["go", id], {});
 }
 
-function Need({ shown }: { shown: ExperimentShown }) {
+function Need({ shown }: { shown: ExperimentRecord }) {
   const cycles = [...cyclesOf(shown)];
   return (
     <p class="switches">
@@ -240,16 +240,17 @@ function Name({ row }: { row: Row }) {
       return (
         <>
           <strong>
-            <Line text={row.one.label || row.one.id.slice(0, 8)} />
+            <Line text={row.one.label || row.own.slice(0, 8)} />
           </strong>{" "}
           {row.one.locked && <span class="good">■ locked </span>}
-          <Line text={row.one.strategy} /> <Sparkline values={row.one.scores} />
+          <Line text={row.one.strategy} />{" "}
+          <Sparkline values={row.one.versions.map((version) => version.score)} />
         </>
       );
     case "version":
       return (
         <>
-          version <Line text={row.one.name || row.one.id.slice(0, 8)} />{" "}
+          version <Line text={row.one.name || row.own.slice(0, 8)} />{" "}
           {row.one.changes.length > 0 && (
             <span class="faint">
               changed: <Line text={row.one.changes.map((change) => change.name).join(", ")} />
@@ -286,7 +287,7 @@ function Numbers({ row }: { row: Row }) {
   const one = row.one;
   const score = row.kind === "lineage" ? null : "score" in one ? one.score : null;
   const costs = "cost_usd" in one ? dollars(one.cost_usd) : "";
-  const took = "seconds" in one ? seconds(one.seconds) : "";
+  const took = "duration" in one ? seconds(one.duration) : "";
   const tokens =
     row.kind === "attempt" ? `${count(row.one.input_tokens)}→${count(row.one.output_tokens)}` : "";
   const status = "status" in one ? one.status : "";

@@ -3,7 +3,7 @@ import { Changed } from "../parts/marked";
 import { count, UNKNOWN, When } from "../parts/numbers";
 import { Missing } from "../parts/states";
 import { Line, plain, Verbatim } from "../parts/text";
-import type { AttemptShown, EvolutionShown, LineageShown, VersionShown } from "../types";
+import type { AttemptRecord, EvolutionRecord, LineageRecord, VersionRecord } from "../types";
 import type { Row } from "./lineage_rows";
 
 export function Details({ row }: { row: Row }) {
@@ -17,13 +17,13 @@ export function Details({ row }: { row: Row }) {
     default:
       return (
         <p class="faint">
-          {row.kind} {plain(row.one.id)}
+          {row.kind} {plain(row.own)}
         </p>
       );
   }
 }
 
-function OfLineage({ one }: { one: LineageShown }) {
+function OfLineage({ one }: { one: LineageRecord }) {
   return (
     <section aria-label="The lineage">
       <h2>
@@ -54,19 +54,23 @@ function OfLineage({ one }: { one: LineageShown }) {
   );
 }
 
-function OfVersion({ one, of }: { one: VersionShown; of: LineageShown }) {
-  const evolutions = of.evolutions.filter((evolution) => evolution.to_version === one.id);
+function OfVersion({ one, of }: { one: VersionRecord; of: LineageRecord }) {
+  const evolutions = of.evolutions.filter((evolution) => evolution.to_version === one.version_id);
   return (
     <section aria-label="The version">
       <h2>
-        Version <Line text={one.name || one.id.slice(0, 8)} />
+        Version <Line text={one.name || one.version_id.slice(0, 8)} />
       </h2>
-      <p class="faint">{plain(one.id)}</p>
+      <p class="faint">{plain(one.version_id)}</p>
       {evolutions.map((evolution) => (
-        <Why key={evolution.id} one={evolution} />
+        <Why key={evolution.evolution_id} one={evolution} />
       ))}
-      {!one.recorded && <Missing reason="The configuration is not recorded (capture is off)." />}
-      {one.recorded && one.made_from && one.changes.length === 0 && <p>The same as before.</p>}
+      {one.config === null && (
+        <Missing reason="The configuration is not recorded (capture is off)." />
+      )}
+      {one.config !== null && one.made_from && one.changes.length === 0 && (
+        <p>The same as before.</p>
+      )}
       {one.changes.map((change) => (
         <div key={change.name}>
           <strong>
@@ -81,8 +85,8 @@ function OfVersion({ one, of }: { one: VersionShown; of: LineageShown }) {
   );
 }
 
-function Why({ one }: { one: EvolutionShown }) {
-  const delta = one.score_delta;
+function Why({ one }: { one: EvolutionRecord }) {
+  const { score_delta: delta, hypothesis_validated: held } = one;
   return (
     <dl class="why">
       {(["trigger", "hypothesis", "plan"] as const).map(
@@ -101,10 +105,10 @@ function Why({ one }: { one: EvolutionShown }) {
         <dd>
           {one.from_score ?? UNKNOWN} → {one.next_score ?? UNKNOWN}
           {delta !== null && ` (${delta > 0 ? "+" : ""}${delta.toFixed(2)})`}{" "}
-          {one.held === null ? (
+          {held === null ? (
             <span class="faint">not judged yet</span>
           ) : (
-            <span class={one.held ? "good" : "bad"}>{one.held ? "✓ held" : "✗ did not hold"}</span>
+            <span class={held ? "good" : "bad"}>{held ? "✓ held" : "✗ did not hold"}</span>
           )}
         </dd>
       </div>
@@ -112,11 +116,11 @@ function Why({ one }: { one: EvolutionShown }) {
   );
 }
 
-function OfAttempt({ one }: { one: AttemptShown }) {
+function OfAttempt({ one }: { one: AttemptRecord }) {
   return (
     <section aria-label="The attempt">
       <h2>Try {count(one.number)}</h2>
-      <p class="faint">{plain(one.id)}</p>
+      <p class="faint">{plain(one.attempt_id)}</p>
       {one.error_type && (
         <p class="bad">
           ✗ <Line text={`${one.error_type} ${one.error_message}`} />

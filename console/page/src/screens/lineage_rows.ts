@@ -1,67 +1,88 @@
 // The rows of an experiment's tree: lineage, version, rollout, attempt, artifact.
 import type {
-  ArtifactShown,
-  AttemptShown,
-  ExperimentShown,
-  LineageShown,
-  RolloutShown,
-  VersionShown,
+  ArtifactRecord,
+  AttemptRecord,
+  ExperimentRecord,
+  LineageRecord,
+  RolloutRecord,
+  VersionRecord,
 } from "../types";
 
 export type Row = {
   readonly id: string;
+  /** The record's own id. */
+  readonly own: string;
   readonly level: number;
   readonly within: readonly string[];
 } & (
-  | { readonly kind: "lineage"; readonly one: LineageShown }
-  | { readonly kind: "version"; readonly one: VersionShown; readonly of: LineageShown }
-  | { readonly kind: "rollout"; readonly one: RolloutShown }
-  | { readonly kind: "attempt"; readonly one: AttemptShown }
-  | { readonly kind: "artifact"; readonly one: ArtifactShown }
+  | { readonly kind: "lineage"; readonly one: LineageRecord }
+  | { readonly kind: "version"; readonly one: VersionRecord; readonly of: LineageRecord }
+  | { readonly kind: "rollout"; readonly one: RolloutRecord }
+  | { readonly kind: "attempt"; readonly one: AttemptRecord }
+  | { readonly kind: "artifact"; readonly one: ArtifactRecord }
 );
 
 export const DEEPEST = 5;
 
-export function rowsOf(experiment: ExperimentShown): Row[] {
+export function rowsOf(experiment: ExperimentRecord): Row[] {
   return experiment.lineages.flatMap((one) => [
-    { id: one.id, level: 1, within: [], kind: "lineage" as const, one },
+    {
+      id: one.lineage_id,
+      own: one.lineage_id,
+      level: 1,
+      within: [],
+      kind: "lineage" as const,
+      one,
+    },
     ...one.versions.flatMap((version) => ofVersion(version, one)),
-    ...one.artifacts.map((artifact) => ofArtifact(artifact, [one.id])),
+    ...one.artifacts.map((artifact) => ofArtifact(artifact, [one.lineage_id])),
   ]);
 }
 
-function ofVersion(version: VersionShown, lineage: LineageShown): Row[] {
+function ofVersion(version: VersionRecord, lineage: LineageRecord): Row[] {
   // One version may be in several lineages.
-  const id = `${lineage.id} ${version.id}`;
-  const within = [lineage.id];
+  const own = version.version_id;
+  const id = `${lineage.lineage_id} ${own}`;
+  const within = [lineage.lineage_id];
   return [
-    { id, level: 2, within, kind: "version", one: version, of: lineage },
-    ...version.rollouts.flatMap((rollout) => ofRollout(rollout, [...within, id])),
+    { id, own, level: 2, within, kind: "version", one: version, of: lineage },
+    ...rolloutsOf(version, lineage).flatMap((rollout) => ofRollout(rollout, [...within, id])),
   ];
 }
 
-function ofRollout(rollout: RolloutShown, within: readonly string[]): Row[] {
-  const inside = [...within, rollout.id];
+function rolloutsOf(version: VersionRecord, lineage: LineageRecord): RolloutRecord[] {
+  return lineage.rollouts.filter((rollout) => rollout.version_id === version.version_id);
+}
+
+function ofRollout(rollout: RolloutRecord, within: readonly string[]): Row[] {
+  const id = rollout.rollout_id;
+  const inside = [...within, id];
   return [
-    { id: rollout.id, level: 3, within, kind: "rollout", one: rollout },
-    ...rollout.attempts.flatMap((attempt) => [
-      { id: attempt.id, level: 4, within: inside, kind: "attempt" as const, one: attempt },
-      ...attempt.artifacts.map((artifact) => ofArtifact(artifact, [...inside, attempt.id])),
-    ]),
+    { id, own: id, level: 3, within, kind: "rollout", one: rollout },
+    ...rollout.attempts.flatMap((attempt) => ofAttempt(attempt, inside)),
   ];
 }
 
-function ofArtifact(one: ArtifactShown, within: readonly string[]): Row {
-  return { id: one.id, level: within.length + 1, within, kind: "artifact", one };
+function ofAttempt(attempt: AttemptRecord, within: readonly string[]): Row[] {
+  const id = attempt.attempt_id;
+  return [
+    { id, own: id, level: 4, within, kind: "attempt", one: attempt },
+    ...attempt.artifacts.map((artifact) => ofArtifact(artifact, [...within, id])),
+  ];
+}
+
+function ofArtifact(one: ArtifactRecord, within: readonly string[]): Row {
+  const id = one.artifact_id;
+  return { id, own: id, level: within.length + 1, within, kind: "artifact", one };
 }
 
 /** The ids of the rollouts of each cycle that has several, which can be compared. */
-export function cyclesOf(experiment: ExperimentShown): Map<number, string[]> {
+export function cyclesOf(experiment: ExperimentRecord): Map<number, string[]> {
   const cycles = new Map<number, string[]>();
   for (const lineage of experiment.lineages) {
     for (const version of lineage.versions) {
-      for (const { cycle, id } of version.rollouts) {
-        cycles.set(cycle, [...(cycles.get(cycle) ?? []), id]);
+      for (const { cycle, rollout_id } of rolloutsOf(version, lineage)) {
+        cycles.set(cycle, [...(cycles.get(cycle) ?? []), rollout_id]);
       }
     }
   }

@@ -182,7 +182,7 @@ function Row({ turn, current, reached, chosen, come }: RowProps) {
         {turn.failed_tools > 0 && <span class="bad"> ✗{turn.failed_tools}</span>}
       </td>
       <td class="number">{dollars(turn.cost_usd)}</td>
-      <td class="number">{turn.status === "running" ? UNKNOWN : seconds(turn.seconds)}</td>
+      <td class="number">{turn.status === "running" ? UNKNOWN : seconds(turn.duration)}</td>
       <td class="said">
         <a href={replayOf(turn)} tabIndex={-1}>
           <Said text={turn.user_message} />

@@ -46,7 +46,7 @@ class RunRow:
     agreement: float | None
     calls: int
     cost_usd: float | None
-    seconds: float
+    duration: float
     error: str
 
 
@@ -75,8 +75,8 @@ def _runs(store: Store, query: RunsQuery) -> RunList:
 
 
 def _row(row: Mapping[str, Any]) -> RunRow:
-    cost, seconds = dollars(row["cost_usd"]), float(row["duration_seconds"])
-    return of_row(RunRow, row, time=utc(row["time"]), cost_usd=cost, seconds=seconds)
+    cost, duration = dollars(row["cost_usd"]), float(row["duration_seconds"])
+    return of_row(RunRow, row, time=utc(row["time"]), cost_usd=cost, duration=duration)
 
 
 @endpoint("GET", "/api/consortium/run", "One consortium run.")

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.endpoints import endpoint
-from turnspan_records.access.fields import copied
-from turnspan_records.contexts import (
-    AssembledContext,
-    ContextItem,
-    ContextSection,
-    ContextStep,
-    contexts,
-)
+from turnspan_records.contexts import AssembledContext, contexts
 from turnspan_records.lookup import RecordRef, find
 from turnspan_records.loop.lineages import AmbiguousError
 from turnspan_records.screens.composition import Composition, composition
@@ -33,42 +25,13 @@ class ContextQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class AssemblyView:
-    """One context assembly, with what each section took."""
-
-    id: str
-    session: str
-    turn: str
-    start_time: datetime
-    seconds: float
-    status: str
-    agent: str
-    task: str
-    entities: list[str]
-    budget: int | None
-    used: int | None
-    used_estimated: bool
-    considered: int
-    kept: int
-    dropped: int
-    bypassed: bool
-    bypass_reason: str
-    error: str
-    text: str | None
-    sections: list[ContextSection]
-    steps: list[ContextStep]
-    items: list[ContextItem]
-    calls: list[str]
-
-
-@dataclass(frozen=True, slots=True)
 class ContextPanel:
     """The assemblies of a record; of a call without one the parts of its prompt."""
 
     kind: str
     id: str
     project: str
-    assemblies: list[AssemblyView]
+    assemblies: list[AssembledContext]
     composition: Composition | None
 
 
@@ -102,24 +65,11 @@ def _found(store: Store, query: ContextQuery) -> RecordRef:
 def _context(store: Store, query: ContextQuery) -> ContextPanel:
     with refusing("record"):
         found = _found(store, query)
-        made = [_assembly(one) for one in contexts(store, found)]
+        made = contexts(store, found)
         parts = None
         if not made and found.kind == "call":
             parts = composition(store, found.project, found.id)
         return ContextPanel(found.kind, found.id, found.project, made, parts)
-
-
-def _assembly(one: AssembledContext) -> AssemblyView:
-    return copied(
-        AssemblyView,
-        one,
-        session=one.session_id,
-        turn=one.turn_id,
-        seconds=one.duration,
-        agent=one.agent_name,
-        task=one.task_type,
-        error=one.error_type,
-    )
 
 
 @endpoint("GET", "/api/context/outcomes", "What became of turns by whether they had an item.")
