@@ -14,6 +14,8 @@ from support.rows import PROJECT
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.keeping import ForgetSubject, forget, forget_again
 
+pytestmark = pytest.mark.release
+
 
 def test_each_node_forgets_its_own_rows(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -133,6 +133,7 @@ def test_beside_a_shipper_and_an_application(server_dsn: Dsn) -> None:
         assert spool.segments() == []
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("kind", ["embedded", "server"])
 def test_killed_at_any_moment_and_done_again(
     kind: str, request: pytest.FixtureRequest, data_home: Path
@@ -196,25 +197,25 @@ def forget_and_be_killed(dsn: Dsn, name: str, statement: int, seconds: float) ->
 
 @pytest.mark.parametrize("kind", ["session", "user", "turn", "project"])
 def test_a_plan_names_what_forgetting_touches(
-    store: Store, data_home: Path, kind: SubjectKind
+    embedded: Store, data_home: Path, kind: SubjectKind
 ) -> None:
     """The same archives and sets with as many rows and lines, before anything is changed; what was
     forgotten before is no news of theirs."""
-    insert(store, *everything("bob"))
-    forget(store, ForgetSubject("session", session_of("bob"), PROJECT))
-    insert(store, *everything("ada", user="ada@example.org"))
-    archive_of(store, data_home / "archive", "ada")
-    archive_of(store, data_home / "nobody", "nobody")
+    insert(embedded, *everything("bob"))
+    forget(embedded, ForgetSubject("session", session_of("bob"), PROJECT))
+    insert(embedded, *everything("ada", user="ada@example.org"))
+    archive_of(embedded, data_home / "archive", "ada")
+    archive_of(embedded, data_home / "nobody", "nobody")
     for form in ("trl", "openai", "parquet"):
-        set_of(store, data_home / form, "ada", "eve", form=form)
+        set_of(embedded, data_home / form, "ada", "eve", form=form)
     before = {path: path.read_bytes() for path in data_home.rglob("*") if path.is_file()}
     id_ = {"session": session_of("ada"), "user": "ada@example.org", "turn": "ada-turn-01"}
     subject = ForgetSubject(kind, id_.get(kind, PROJECT), PROJECT)
 
-    planned = plan(store, subject)
+    planned = plan(embedded, subject)
     kept = {path: path.read_bytes() for path in before if "store" not in path.parts}
     assert kept == {path: before[path] for path in kept}
-    done = forget(store, subject)
+    done = forget(embedded, subject)
 
     assert planned.copies == done.copies
     assert {"archive", "trl", "openai", "parquet"} <= {p.name for p in planned.copies.folders}

@@ -29,6 +29,8 @@ from turnspan_records.importing.home_tables import table_chunks
 from turnspan_records.importing.home_tables.address import parse_address
 from turnspan_records.importing.home_tables.telemetry_log import AgentTelemetry
 
+pytestmark = pytest.mark.release
+
 KILLS = int(os.environ.get("TURNSPAN_KILLS", "1"))
 TABLE = "killed"
 TURNS = 24

@@ -29,6 +29,8 @@ from turnspan_records import copies_registry as registry
 from turnspan_records.keeping import Archive, Policy, restore, retain
 from turnspan_records.keeping.work import unfinished
 
+pytestmark = pytest.mark.release
+
 KILLS = int(os.environ.get("TURNSPAN_KILLS", "2"))
 PROGRAM = """
 import sys

@@ -26,6 +26,8 @@ from turnspan_clickhouse.rows.tables import Record
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.release
+
 MOMENTS = int(os.environ.get("TURNSPAN_TEST_MOMENTS", "2"))
 PAGES = 6
 
@@ -70,7 +72,6 @@ def everything(dsn: Dsn) -> dict[str, list[Any]]:
         }
 
 
-@pytest.mark.slow
 def test_killed_at_any_moment_it_is_gone_on_with(
     real_wiki: RealWiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

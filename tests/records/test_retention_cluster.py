@@ -16,6 +16,8 @@ from turnspan_records.keeping import Archive, Policy, restore, retain
 from turnspan_records.keeping.keys import Tables
 from turnspan_records.keeping.ttl import TtlChange, statements
 
+pytestmark = pytest.mark.release
+
 KEEPER = parse("https://h/agents?cluster=main")
 
 

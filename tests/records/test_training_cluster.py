@@ -17,6 +17,8 @@ from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.training import Filters, TrainingSet, export, rule
 from turnspan_records.training.export_request import KINDS, Kind
 
+pytestmark = pytest.mark.release
+
 
 @pytest.fixture(scope="module")
 def both(cluster: Cluster) -> Iterator[tuple[Store, Store]]:
