@@ -22,7 +22,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.diagnostics import find as diagnostic
-from turnspan_records.judging.annotating import annotate as annotate_from_outside
+from turnspan_records.judging.annotation import annotate as annotate_from_outside
 from turnspan_records.lookup import find
 
 

@@ -76,6 +76,31 @@ def test_the_first_level_can_be_overlooked(wing: str, package: str) -> None:
     assert len(rooms) <= ROOMS, sorted(rooms)
 
 
+def test_a_class_name_stands_once_in_the_product() -> None:
+    """Who meets one knows which it is."""
+    places: dict[str, list[str]] = {}
+    for wing in WINGS:
+        for path in sorted((REPOSITORY / wing).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    where = f"{path.relative_to(REPOSITORY)}:{node.lineno}"
+                    places.setdefault(node.name, []).append(where)
+    assert {name: each for name, each in places.items() if len(each) > 1} == {}
+
+
+NOUNS = {"landing", "nesting", "opening", "recording", "testing", "wiring"}
+"""Words in -ing that name a thing."""
+
+
+def test_a_file_is_named_by_the_noun_it_holds() -> None:
+    """Not by what it does: who looks for a thing looks for its name."""
+    names = {path.stem for wing in WINGS for path in (REPOSITORY / wing).rglob("*.py")}
+    last = {name: name.rsplit("_", 1)[-1] for name in names}
+    assert {name for name, word in last.items() if word.endswith("ing")} <= {
+        name for name, word in last.items() if word in NOUNS
+    }
+
+
 def test_the_columns_are_those_of_the_classes() -> None:
     """`make columns` writes them."""
     script = runpy.run_path(str(REPOSITORY / ".ci" / "row_columns.py"))

@@ -13,7 +13,7 @@ from turnspan_clickhouse.rows.tables import ContextItemRow, Definition
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.judging.annotating import annotate
+from turnspan_records.judging.annotation import annotate
 from turnspan_records.lookup import RecordRef
 from turnspan_records.screens.composition import composition
 from turnspan_records.screens.context_items import ItemOutcome, item_outcomes

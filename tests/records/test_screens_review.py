@@ -14,7 +14,7 @@ from turnspan_clickhouse.rows.quality_tables import ArtifactCheckRow
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.judging.annotating import annotate
+from turnspan_records.judging.annotation import annotate
 from turnspan_records.judging.comparisons import withdraw
 from turnspan_records.judging.history import judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, summary, waiting

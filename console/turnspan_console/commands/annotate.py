@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
-from turnspan_console.judging import JUDGED, Judging, author_options, subject_options
+from turnspan_console.judgment_command import JUDGED, Judging, author_options, subject_options
 from turnspan_console.options import store_option
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def command(
     With --from, refused rows are reported by number; the others are written.
     """
     from turnspan_console.output import Output
-    from turnspan_records.judging.annotating import annotate
+    from turnspan_records.judging.annotation import annotate
 
     if (id_ is None) == (file is None):
         raise Failure("Name what you judge: an ID, or --from FILE.", USAGE)

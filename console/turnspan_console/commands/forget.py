@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure, failing
-from turnspan_console.judging import author_of
+from turnspan_console.judgment_command import author_of
 from turnspan_console.options import open_chosen, say_other_nodes, store_option
 from turnspan_console.output import Output, note
 

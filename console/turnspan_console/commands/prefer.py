@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from turnspan_console.judging import Judging, author_options, subject_options
+from turnspan_console.judgment_command import Judging, author_options, subject_options
 from turnspan_console.options import store_option
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnspan_console.failures import USAGE, Failure, failing
-from turnspan_console.judging import author_of
+from turnspan_console.judgment_command import author_of
 from turnspan_console.options import chosen_dsn, format_option, open_chosen, store_option, together
 
 if TYPE_CHECKING:

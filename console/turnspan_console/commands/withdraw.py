@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
-from turnspan_console.judging import Judging, author_of, subject_options
+from turnspan_console.judgment_command import Judging, author_of, subject_options
 from turnspan_console.options import store_option
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from turnspan import __version__
-from turnspan_console.mcp_server import judging, questions
+from turnspan_console.mcp_server import judgment_tool, questions
 from turnspan_console.mcp_server.answers import ToolAnswer
 from turnspan_console.mcp_server.lines import LineServer
 from turnspan_console.mcp_server.store_questions import RefusedQuestion, StoreQuestions
@@ -212,4 +212,4 @@ def _add_judging(server: MCPServer, asking: StoreQuestions, author: str) -> None
         """Judge a turn, call, tool, session or consortium run. It is stored as a machine's
         judgment; a person's takes precedence."""
         said = (outcome, training_flag, score, comment, confidence)
-        return _ask(asking, judging.judged, "", id, *said, author)
+        return _ask(asking, judgment_tool.judged, "", id, *said, author)

@@ -26,7 +26,7 @@ from turnspan_clickhouse.errors import (
 from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_console.web import openapi
 from turnspan_console.web.api import endpoints
-from turnspan_console.web.api.serving import Serving
+from turnspan_console.web.api.address import Serving
 from turnspan_console.web.endpoints import (
     BadRequestError,
     DetailedError,

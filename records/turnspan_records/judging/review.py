@@ -13,7 +13,7 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.row_writer import judging_spool
 from turnspan_records.conversation import Conversation, TurnRecord
-from turnspan_records.judging.annotating import annotate
+from turnspan_records.judging.annotation import annotate
 from turnspan_records.judging.comparisons import withdraw
 from turnspan_records.judging.history import ASSESSING, JudgmentRecord, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting

@@ -11,6 +11,7 @@ from turnspan_console.web.api import (
     consortium,
     context,
     difference,
+    directives,
     errors,
     judge,
     lineage,
@@ -21,11 +22,10 @@ from turnspan_console.web.api import (
     saved_sql,
     settings,
     sql,
-    steering,
     store,
     turns,
 )
-from turnspan_console.web.api.serving import Serving, serving_endpoint
+from turnspan_console.web.api.address import Serving, serving_endpoint
 from turnspan_console.web.endpoints import WebEndpoint
 
 _TOPICS = (
@@ -46,7 +46,7 @@ _TOPICS = (
     context,
     consortium,
     lineage,
-    steering,
+    directives,
 )
 
 _UNSERVED = Serving()

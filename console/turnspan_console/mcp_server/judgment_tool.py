@@ -6,12 +6,12 @@ from __future__ import annotations
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.failures import USAGE, Failure
 from turnspan_console.ids import one
-from turnspan_console.judging import JUDGED
+from turnspan_console.judgment_command import JUDGED
 from turnspan_console.mcp_server.answers import Cursor, ToolAnswer
 from turnspan_console.mcp_server.transcripts import record
 from turnspan_records.access import land_what_waits
 from turnspan_records.access.row_writer import judging_spool
-from turnspan_records.judging.annotating import annotate
+from turnspan_records.judging.annotation import annotate
 
 SOURCE = "machine:mcp"
 
