@@ -1,6 +1,6 @@
 """A trial: records are written, something goes wrong, and at the end every row is accounted for.
 
-``Trial.accounted`` compares the figures with ``docs/reliability.md``: the page lists the cases in
+``Trial.accounted`` compares the figures with ``faults.md``: the page lists the cases in
 which every row landed once, and has a table of the others.
 """
 
@@ -19,7 +19,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
 from turnspan_clickhouse.store.opening import open_store
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
+PAGE = Path(__file__).with_name("faults.md")
 ROWS = 2
 """Model calls in each segment that a trial writes."""
 

@@ -12,8 +12,6 @@ import pytest
 from support.shared import REPOSITORY
 
 GUIDE_WORDS = 25_000
-GENERATED = "stacks.md"
-"""Written by `make test-stacks`."""
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +40,7 @@ def test_every_environment_variable_is_in_the_reference(reference: dict[str, Any
 
 
 def test_the_guide_is_short() -> None:
-    """The reference and other generated pages are not counted, nor are marks such as table bars."""
-    pages = [path for path in (REPOSITORY / "docs").glob("*.md") if path.name != GENERATED]
-    words = re.findall(r"\S*\w\S*", "\n".join(path.read_text("utf-8") for path in pages))
-    assert len(words) <= GUIDE_WORDS
+    """By the plain count, `wc -w docs/*.md`: table bars and the generated page of stacks count, the
+    folders of the reference, the public names and the decisions do not."""
+    pages = (REPOSITORY / "docs").glob("*.md")
+    assert sum(len(page.read_text("utf-8").split()) for page in pages) <= GUIDE_WORDS

@@ -139,16 +139,14 @@ _PAGE: Final = """\
 # The stacks it was tried with
 
 After this page you know how well Turnspan records your framework or SDK. `make test-stacks` plays
-the same conversation through each, with Turnspan alone and beside other instrumentations, against
-a model server on this machine. It compares the records with the server's requests and replies and
-with the executed tools.
+one conversation through each against a model server on this machine, and compares the records with
+its requests, its replies and the executed tools.
 
-Each cell is a run: *yes*, or what was wrong. A number names a limit, listed below the table.
-*plain* is one user's three questions with only `configure()` and `instrument()`; *two at a time*
-are two users who begin with the same words; *web server* is the same through FastAPI and its
-instrumentation; in *theirs only* the other package alone records, and Turnspan lands its spans.
-An empty cell was not played; in *theirs only* it means that the package alone does not record the
-model calls, or not which of them belong together.
+Each cell is a run: *yes*, or what was wrong; a number names a limit below the table; an empty cell
+was not played. *plain* is three questions of one user with only `configure()` and `instrument()`;
+*two at a time* are two users who begin with the same words; *web server* is the same through
+FastAPI; in *theirs only* the other package alone records (empty also: it does not record the calls,
+or not which belong together).
 
 {table}
 
