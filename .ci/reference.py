@@ -124,7 +124,8 @@ def _commands() -> Iterator[str]:
             body = inspect.cleandoc(paragraph[2:]) if kept else " ".join(paragraph.split())
             yield f"```text\n{body}\n```" if kept else body
         rows = [
-            (f"`{record[0]}`", record[1])
+            # Two brackets in a row are a link in Markdown.
+            (f"`{record[0]}`", re.sub(r"\]\s+\[", r"] \\[", record[1]))
             for option in command.get_params(context)
             if isinstance(option, click.Option)
             and not {"--store", "--help"} & {*option.opts}

@@ -131,7 +131,7 @@ def test_one_that_cannot_be_loaded_leaves_the_others(
     listed = spawn("import", "--help")
     assert listed.returncode == 0
     assert "Cannot be loaded: update or uninstall damaged." in listed.stdout
-    assert "Traces that Arize Phoenix has exported." in listed.stdout
+    assert "Import Arize Phoenix's exports." in listed.stdout
     assert spawn("import", "phoenix", "--help").returncode == 0
     for more in ((), ("file", "--project", "p"), ("--help",)):
         refused = spawn("import", "odd", *more)
