@@ -118,7 +118,7 @@ def test_what_is_to_become_of_a_lineage(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert "Say --directive, --once" in told("steer", LINEAGE, code=2)
     assert "either --lock or --unlock" in told("steer", LINEAGE, "--lock", "--unlock", code=2)
-    assert "what is to be done differently" in told("steer", LINEAGE, "--once", " ", code=2)
+    assert "what to do differently" in told("steer", LINEAGE, "--once", " ", code=2)
     with open_store(dsn) as store:
         insert(store, turn("apart-turn"))
     assert "turn apart-turn is of no lineage" in told("steer", "apart-turn", "--lock", code=2)

@@ -54,13 +54,13 @@ LOOKED_AT = {
     "outline.py": {"what", "table", "where"},
     "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},
     "detail.py": {"table", "column"},
-    "comparing.py": {"column"},
-    "steering.py": {"table", "column"},
+    "comparison.py": {"column"},
+    "directives.py": {"table", "column"},
     # One of ORDERS, and one of two constants.
     "queues.py": {"source", "order", "of_queue"},
     "store.py": {"record.table", "table", "names"},
     # Training data: conditions of two forms, a table of each list, question marks.
-    "reading.py": {
+    "transcript_lines.py": {
         *("these.condition", "scope", "_LISTED[sessions]", "begin", "judged"),
         *("selected(record)", "source", "where", "part", "rows_of"),  # keeping's
     },
@@ -76,7 +76,7 @@ LOOKED_AT = {
     "tables.py": {"', '.join(_RUNS)", "', '.join(_MEMBERS)", "status"},
     "log_writer.py": {"table", "column", "type_"},
     "messages.py": {"payload"},
-    "judging.py": {"', '.join('?' * 11)"},
+    "judgments.py": {"', '.join('?' * 11)"},
     "card.py": {"table"},
     "artifacts.py": {"condition", "CORRECTION"},
     "locked.py": {"both.format('better')", "both.format('other')"},
@@ -85,13 +85,13 @@ LOOKED_AT = {
     # Keeping: names of tables and columns from the schema, keys out of those, numbers, the name of
     # a pass (checked when it is made), and conditions that this package wrote.
     "keys.py": {"quoted(self._cluster)", "table", "condition"},
-    "archiving.py": {"source", "where", "ids", "work.tables.held(record)"},
-    "retaining.py": {
+    "archive_writer.py": {"source", "where", "ids", "work.tables.held(record)"},
+    "retention.py": {
         *("work.tables.work", "table", "', '.join(names)", "row_key(TurnSummary)"),
         *("', '.join((values[name] for name in names))", "work.keys(TurnSummary.table)"),
     },
     "ttl.py": {"table", "', '.join(rules)"},
-    "deciding.py": {
+    "deletion_plan.py": {
         *("self._judged", "_FLAGS", "unsaid", "good", "sessions", "flag", "summaries", "flagged"),
         *("rows", "known", "old", "verdict", "there", "texts", "judged", "where", "unmarked"),
         *("self._tables.everywhere(TurnSummary)", "self._tables.held(TurnSummary)"),
@@ -110,18 +110,18 @@ LOOKED_AT = {
         *("named(one, source, stays)", "SCOPE"),
     },
     # Forgetting: the same, hashes of ids as hex, times as integers, kinds of things that it knows.
-    "whose.py": {
+    "owner_conditions.py": {
         *("work.tables.work", "work.name", "kinds_sql(wanted)", "kinds_sql(wanted, UNIT)"),
         *("table", "where", "mine", "until"),
     },
-    "gathering.py": {
+    "subject_keys.py": {
         *("work.tables.work", "work.tables.everywhere(record)", "belongs(record, keys)"),
         *("work.tables.everywhere(TurnSummary)", "work.tables.everywhere(one.record)"),
         *("belongs(one.record, keys)", "keys.query((TURN,))", "_hashed(kind, id_)", "one.hashes"),
         *("column", "inner", "mine", "name", "others", "ours", "pairs", "scope", "source"),
         *("turns", "where"),
     },
-    "forgetting.py": {
+    "erasure.py": {
         "keys.until",
         "keys.query((kind,))",
         "union",
@@ -129,10 +129,10 @@ LOOKED_AT = {
         *("work.tables.everywhere(record)", "work.tables.work", "keys.query(keys.kinds)", "table"),
         *("user_conditions(record, keys)", "id_sql(key)"),
     },
-    "freeing.py": {"parts", "reset", "table", "where"},
+    "freed_parts.py": {"parts", "reset", "table", "where"},
     "proof.py": {"Tables(store).everywhere(record)", "counted"},
     # Home-made tables: names quoted as the database has them, types out of its catalogue, numbers.
-    "paging.py": {
+    "table_chunks.py": {
         *("self.name", "where", "self._texts(chosen)", "self._texts(self.columns)", "condition"),
         *("self._order()", "rows", "key", "then", "time", "at", "without"),
         "self.database.quoted(self.time.name)",

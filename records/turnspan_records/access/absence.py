@@ -126,10 +126,10 @@ def _unlanded(dsn: Dsn) -> Iterator[str]:
     if usage.segments:
         yield (
             f"{_many(usage.rows, 'record', 'wait')} in the spool {spool.folder} and could not "
-            "land: `turnspan ship` tries again, `turnspan doctor` says why"
+            "land: `turnspan ship` tries again, `turnspan doctor` shows why"
         )
     if usage.rejected:
-        yield f"it refused {_many(usage.rejected_rows, 'record')}: `turnspan doctor` says why"
+        yield f"it refused {_many(usage.rejected_rows, 'record')}: `turnspan doctor` shows why"
 
 
 def _others(dsn: Dsn) -> Iterator[str]:
