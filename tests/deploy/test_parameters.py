@@ -60,10 +60,8 @@ LOOKED_AT = {
     "queues.py": {"source", "order", "of_queue"},
     "store.py": {"record.table", "table", "names"},
     # Training data: conditions of two forms, a table of each list, question marks.
-    "transcript_lines.py": {
-        *("these.condition", "scope", "_LISTED[sessions]", "begin", "judged"),
-        *("selected(record)", "source", "where", "part", "rows_of"),  # keeping's
-    },
+    "scopes.py": {"these.condition", "scope", "_LISTED[sessions]", "begin", "judged"},
+    "row_lines.py": {"selected(record)", "source", "where", "part", "rows_of"},
     # Of a log of llm's: one of its two tables, constant columns, question marks.
     "responses.py": {
         *("table", "read", "limit", "condition", "which", "_marks(ids)", "_marks(known)"),

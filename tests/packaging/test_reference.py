@@ -30,7 +30,7 @@ def test_every_environment_variable_is_in_the_reference(reference: dict[str, Any
     """Each variable of Turnspan's own that a string of the code names."""
     page = (reference["FOLDER"] / "settings.md").read_text("utf-8")
     named: set[str] = set()
-    for wing in ("instrument", "exporter", "records", "console"):
+    for wing in ("instrument", "exporter", "records", "console", "llm"):
         for path in (REPOSITORY / wing).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -193,7 +193,7 @@ def test_what_is_to_become_of_lineages(look: Look, page: ServedPage) -> None:
     seen.press("E")
     expect(header).to_contain_text("may be evolved")
     told = page.ask(f"/api/lineage?session=camp&project={PROJECT}").json()
-    (line,) = [one for one in told["lineages"] if one["id"] == LINEAGE]
+    (line,) = [one for one in told["lineages"] if one["lineage_id"] == LINEAGE]
     assert (line["directive"], line["once"]) == ("be brief", ["add prices"])
     assert (line["locked"], line["evolve"]) == (False, True)
     seen.page.reload()
@@ -205,7 +205,7 @@ def test_what_is_to_become_of_lineages(look: Look, page: ServedPage) -> None:
         body=json.dumps({**asked, "id": "word-0001"}).encode(),
         content_type="application/json",
     )
-    assert refused.status == 400 and b"done differently" in refused.body
+    assert refused.status == 400 and b"do differently" in refused.body
 
 
 def test_reasons_and_directives_are_kept(look: Look, page: ServedPage) -> None:
