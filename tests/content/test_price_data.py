@@ -32,8 +32,8 @@ USAGES = [TokenUsage(1234, 567), TokenUsage(400_001, 30, 90_000, 40_000)]
 READ = """
 import sys
 from turnspan_clickhouse.pricing.prices import price
-from turnspan.turn.turn import Usage
-cost, version = price("openai", "gpt-4o", "", Usage(1000, 500), 1_790_000_000_000_000_000)
+from turnspan.turn.turn import TokenUsage
+cost, version = price("openai", "gpt-4o", "", TokenUsage(1000, 500), 1_790_000_000_000_000_000)
 assert cost is not None and version, (cost, version)
 print(*sorted({name.partition(".")[0] for name in sys.modules}))
 """

@@ -36,7 +36,7 @@ import resource, sys
 from pathlib import Path
 from support.import_kinds import FORMATS
 from turnspan_records.importing.files.file_log import FileLog
-from turnspan_records.importing.files.limits import Limits
+from turnspan_records.importing.files.limits import ReadLimits
 from turnspan_records.importing.sources import SourceLogError
 
 kind, path, memory, disk, room = sys.argv[1:]
@@ -46,7 +46,7 @@ if not path.endswith("parquet"):  # its engine, another process, takes address s
     resource.setrlimit(resource.RLIMIT_AS, (now + 2 * int(room), now + 2 * int(room)))
 spans, said = 0, []
 try:
-    log = FileLog(FORMATS[kind](), [Path(path)], Limits(int(memory), int(disk)))
+    log = FileLog(FORMATS[kind](), [Path(path)], ReadLimits(int(memory), int(disk)))
     for part in log.parts(""):
         spans += len(part.spans) + len(part.contents)
         said += [problem.reason for problem in part.problems[:2]]
