@@ -11,7 +11,7 @@ _NAMED = (
     re.compile(r"[Ff]unction with name [`'](.+?)['`]"),
     re.compile(r"Substitution [`'](.+?)['`] is not set"),
     re.compile(r"\A(\w+)\(\) is refused"),
-    re.compile(r"\A(\S+) is no table of the records"),
+    re.compile(r"\A(\S+) is not a table of the records"),
 )
 """What a message calls by its name; it says nothing about where that stands."""
 _MEANT = re.compile(r"Maybe you meant:? (?:\[(?P<several>.+?)\]|(?P<one>\S+?)\?(?=\s|\Z))")
