@@ -347,7 +347,7 @@ SEAMS = [
     "anthropic.tools.inside_tool",
     "anthropic.tools.current_run",
     "anthropic.tools.recording.detach",
-    "anthropic.tools.Step._make_current",
+    "anthropic.tools.RunnerStep._make_current",
     "anthropic.tools.RunnerSpan._finish",
     "anthropic.tools.ToolSpan._end",
     "anthropic.tools.ToolRunners._begin_run",

@@ -169,9 +169,9 @@ def context_of(store: Store, _: Cursor, id_: str) -> ToolAnswer:
     lines: list[str] = []
     for each in assembled:
         facts = asdict(each)
-        items, text = facts.pop("items"), facts.pop("text")
+        items, sections, text = (facts.pop(name) for name in ("items", "sections", "text"))
         lines.append(f"context {record(facts)}")
-        lines += [f"  section {record(section)}" for section in each.sections]
+        lines += [f"  section {record(section)}" for section in sections]
         lines += [f"  item {record({**item, 'text': _cut(item['text'])})}" for item in items]
         lines += quoted("text", text or "", _HEAD, "  ")
     return ToolAnswer(
