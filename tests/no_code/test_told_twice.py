@@ -278,6 +278,26 @@ def test_a_tool_that_began_before_its_call_had_ended(stage: Stage, failed: bool)
     assert turn.stop_reason == ("tool_failure" if failed else "completed")
 
 
+def test_a_thread_that_carries_the_turn_of_another_user(stage: Stage) -> None:
+    """It tells of every tool: by the call's id it is the one whose own span was there before."""
+    with turnspan.agent("desk") as first:
+        pass
+    asked = {"role": "assistant", "content": None, "tool_calls": [call_of("t1", "look", at="Rome")]}
+    told: dict[str, Any] = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "look",
+        "gen_ai.tool.call.id": "t1",
+    }
+    with turnspan.agent("desk") as turn:
+        stage.model.chat(USER, asked, "r1")
+        own = {**told, "turnspan.turn.id": turn.id}
+        stage.provider.get_tracer("app").start_span("look", Context(), attributes=own).end()
+    late = {**told, "turnspan.turn.id": first.id}
+    stage.provider.get_tracer("thread").start_span("look", Context(), attributes=late).end()
+    (tool,) = stage.rows.tools
+    assert tool.turn_id == turn.id
+
+
 def test_a_tool_of_a_decorated_turn_stays_there(stage: Stage) -> None:
     """Somebody else's call, that nobody decorated, has its id: there are models that count."""
     asked = {"role": "assistant", "content": None, "tool_calls": [call_of("call_1", "look")]}

@@ -121,12 +121,14 @@ class Sightings:
             self._call_scopes.add(teller)
         self._calls.append(Sighting(row, teller, output))
 
-    def tool(self, row: ToolCall, turns: Callable[[], frozenset[str]]) -> ToolCall | None:
+    def tool(
+        self, row: ToolCall, turns: Callable[[], frozenset[str]], *, by_id: bool = False
+    ) -> ToolCall | None:
         """The row of this execution that another scope's span has made; else it is remembered.
 
         Of another trace it is only where that one's turn is among ``turns``, those that this row's
-        trace tells of, or where nothing is known of either, or by the call's id: two users ask for
-        the same at the same moment.
+        trace tells of, or where nothing is known of either: two users ask for the same at the same
+        moment. ``by_id`` the call's id is enough: a thread that stays carries the turn of another.
         """
         teller = _teller(row)
         if teller not in self._tool_scopes:
@@ -144,7 +146,8 @@ class Sightings:
                     break
                 if same is None:
                     known = turns() if known is None else known
-                    if not known or not one.placed or one.row.turn_id in known:
+                    same_id = by_id and one.row.call_id and row.call_id
+                    if same_id or not known or not one.placed or one.row.turn_id in known:
                         same = one
             if same is not None:
                 same.add(teller)

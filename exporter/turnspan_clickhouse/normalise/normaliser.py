@@ -278,7 +278,8 @@ class Normaliser:
         row = other_rows.tool_call(facts, content, redactor, batch)
         inner = next((tool for tool in held.tools if same_tool(tool, row)), None)
         if inner is None:
-            inner = self._sightings.tool(row, lambda: self._derived.tools.turns_of(facts))
+            turns = self._derived.tools.turns_of
+            inner = self._sightings.tool(row, lambda: turns(facts), by_id=bool(facts.turn_id))
             if inner is not None:
                 held.tools.append(inner)
         if inner is not None:  # a framework's span over the tool's own, or beside it
