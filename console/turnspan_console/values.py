@@ -168,6 +168,7 @@ def plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         members = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
         members = {id_name(name, one): one for name, one in members.items()}
+        # What programs read: to rename a class is to change it.
         return {"record": type(value).__name__.removesuffix("Record"), **members}
     if isinstance(value, Mapping):
         return {str(key): plain(one) for key, one in cast("dict[Any, Any]", value).items()}

@@ -104,10 +104,9 @@ class Sightings:
         for one in reversed(self._calls):
             if _end(one.row) + _LONG_AGO_NS < row.start_time:
                 break
-            if one.overlaps(row) and self._is_one_call(one, row, answer, output):
-                likeness = self._likeness(one, row, answer)
-                if likeness > most:
-                    best, most = one, likeness
+            likeness = self._likeness(one, row, answer, output) if one.overlaps(row) else ()
+            if likeness > most:
+                best, most = one, likeness
         if best is None:
             return None
         best.add(_teller(row))
@@ -178,38 +177,40 @@ class Sightings:
         answers = self._reader.answers(output, one_choice=True) if output else []
         return answers[0] if answers and answers[0].keys else None
 
-    def _is_one_call(
+    def _likeness(
         self, one: Sighting, row: LlmCall, answer: ReplyKeys | None, output: list[Message]
-    ) -> bool:
+    ) -> tuple[int, ...]:
+        """How much two calls have in common, the surest first: users who talk at the same moment
+        are answered in the same words. Empty where they are not one call."""
         first: LlmCall = one.row
-        if (first.operation == "embeddings") != (row.operation == "embeddings"):
-            return False
-        if first.response_id and row.response_id:
-            return first.response_id == row.response_id
-        if bool(first.error_type) != bool(row.error_type) or not _may_be_one_model(first, row):
-            return False
-        known = self._answer(one.output)
-        if known is not None and answer is not None:
-            if known.call_ids and answer.call_ids:  # "Let me look." is said before any tool
-                # Or a framework has made ids of its own.
-                return known.call_ids == answer.call_ids or _asked(one.output) == _asked(output)
-            return not set(known.keys).isdisjoint(answer.keys)
-        if row.error_type:
-            return True
-        return row.input_tokens is not None and (
+        by_id = bool(first.response_id and row.response_id)
+        if by_id:
+            may_be = first.response_id == row.response_id
+        else:
+            may_be = bool(first.error_type) == bool(row.error_type) and _may_be_one_model(
+                first, row
+            )
+        if not may_be or (first.operation == "embeddings") != (row.operation == "embeddings"):
+            return ()
+        known = self._answer(one.output)  # hashes: only of what may be the same
+        same_tokens = row.input_tokens is not None and (
             (first.input_tokens, first.output_tokens) == (row.input_tokens, row.output_tokens)
         )
-
-    def _likeness(self, one: Sighting, row: LlmCall, answer: ReplyKeys | None) -> tuple[int, ...]:
-        """How much two that can be one call have in common, the surest first: users who talk at the
-        same moment are answered in the same words."""
-        first: LlmCall = one.row
-        known = self._answer(one.output)
+        if by_id:
+            is_one = True
+        elif known is None or answer is None:
+            is_one = bool(row.error_type) or same_tokens
+        elif known.call_ids and answer.call_ids:  # "Let me look." is said before any tool
+            # Or a framework has made ids of its own.
+            is_one = known.call_ids == answer.call_ids or _asked(one.output) == _asked(output)
+        else:
+            is_one = not set(known.keys).isdisjoint(answer.keys)
+        if not is_one:
+            return ()
         return (
-            first.response_id != "" and first.response_id == row.response_id,
+            by_id,
             known is not None and answer is not None and known.keys == answer.keys,
-            row.input_tokens is not None
-            and (first.input_tokens, first.output_tokens) == (row.input_tokens, row.output_tokens),
+            same_tokens,
             first.session_id != "" and first.session_id == row.session_id,
             first.parent_span_id != "" and first.parent_span_id == row.parent_span_id,
             -abs(first.start_time - row.start_time) - abs(_end(first) - _end(row)),
