@@ -41,7 +41,8 @@ def said(invoke: Invoke, *arguments: str) -> str:
     shown = invoke(*arguments)
     assert shown.exit_code in (0, 1), shown.output
     (line,) = shown.stderr.splitlines()
-    assert line.startswith("turnspan: ") and re.search(" in (chdb|http)://", line)
+    store = arguments[1] if arguments[0] == "--store" else "chdb://"
+    assert line.startswith("turnspan: ") and f" in {store}" in line
     return line
 
 

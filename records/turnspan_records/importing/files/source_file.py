@@ -77,7 +77,7 @@ class SourceFile:
         try:
             if path.exists() and not path.is_file():  # opening a pipe waits for who writes it
                 raise SourceLogError(
-                    f"{path} is no file but a pipe, a socket, a device or a folder, and an import"
+                    f"{path} is not a file but a pipe, socket, device or folder, and an import"
                     " reads twice: write it to a file first."
                 )
             self._bytes: IO[bytes] = path.open("rb")
