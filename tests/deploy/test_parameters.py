@@ -58,6 +58,8 @@ LOOKED_AT = {
     "directives.py": {"table", "column"},
     # One of ORDERS, and one of two constants.
     "queues.py": {"source", "order", "of_queue"},
+    # The loader of statements passes on the fragments that are looked at where they are given.
+    "__init__.py": {"fragments"},
     "store.py": {"record.table", "table", "names"},
     # Training data: conditions of two forms, a table of each list, question marks.
     "scopes.py": {"these.condition", "scope", "_LISTED[sessions]", "begin", "judged"},
@@ -152,6 +154,8 @@ def put_in(tree: ast.AST) -> Iterator[ast.expr]:
             left = node.left
             if isinstance(left, ast.Constant) and SQL.search(str(left.value)):
                 yield node.right
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "statement":
+            yield from (one.value for one in node.keywords)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             text = node.func.value
             named = node.func.attr in ("format", "format_map")

@@ -38,6 +38,8 @@ _NOW = "<now>"
 _SCALES = (1, 10**3, 10**6, 10**9)
 _MOMENT = re.compile(r"(2\d{3}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(\.\d+)?(Z|[+-]\d\d:\d\d)?")
 _EPOCH = re.compile(r"\b\d{10}(?:\d{3}){0,3}\b")
+_LAYOUT = re.compile(r"\s*([(),])\s*|\s+")
+"""How SQL that is shown is laid out, which does not count."""
 _DRAWN = (
     (re.compile(r"\brecorded-[0-9a-f]{16}\b"), "recorded-<mark>"),
     (re.compile(r"\b\d{8}T\d{6}Z-([a-z]+)-[0-9a-z]+-[0-9a-f]+"), r"<time>-\1-<drawn>"),
@@ -120,7 +122,8 @@ class Recorder:
         if name in _VOLATILE and value not in (None, 0, ""):
             return f"<{name}>"
         if isinstance(value, str):
-            return self._stable_text(value)
+            text = self._stable_text(value)
+            return _LAYOUT.sub(_laid_out, text) if name == "sql" else text
         if isinstance(value, (int, float)) and any(_is_now(value / scale) for scale in _SCALES):
             return _NOW
         return value
@@ -133,6 +136,10 @@ class Recorder:
         for pattern, placeholder in _DRAWN:
             text = pattern.sub(placeholder, text)
         return text
+
+
+def _laid_out(found: re.Match[str]) -> str:
+    return found[1] or " "
 
 
 def _is_now(seconds: float) -> bool:

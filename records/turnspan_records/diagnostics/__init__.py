@@ -1,8 +1,8 @@
 """The diagnostics: one ``.sql`` file each, with its title, its question and its remedy on top.
 
 Every file takes the parameters ``project`` ('' means all), ``since``, ``until`` and ``limit``;
-``{model}`` and ``{says_failure}`` stand for what ``_FRAGMENTS`` has, ``{chosen:COLUMN}`` for the
-condition that a row is of that project and its time in that window (``_CHOSEN``).
+``{model}`` and ``{says_failure}`` are fragments (``turnspan_records.sql``), ``{chosen:COLUMN}`` is
+the condition that a row is of that project and its time in that window (``_CHOSEN``).
 Columns are named by what they hold: ``*_seconds`` are seconds, ``*_usd`` dollars, ``*_share`` and
 ``*_rate`` fractions of one, ``*time`` moments.
 """
@@ -16,16 +16,8 @@ from importlib import resources
 from typing import Final
 
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.access.model_rule import MODEL
 from turnspan_records.access.window import Window, window_parameters
-
-_FRAGMENTS: Final = {
-    "{model}": MODEL,
-    "{says_failure}": (
-        r"""match(result, '^[\\s"{}:\\[]*(?i:error|exception|traceback|failed|failure)\\b')"""
-    ),
-}
-"""The model that a call counts under, and whether a tool's result says in words that it failed."""
+from turnspan_records.sql import with_fragments
 
 _CHOSEN: Final = (
     "({project:String} = '' OR project = {project:String})",
@@ -112,9 +104,7 @@ def _read(name: str, text: str) -> Diagnostic:
     for at, line in enumerate(lines):
         match = _HEADER.fullmatch(line)
         if match is None:
-            sql = _CHOICE.sub(_choice, "\n".join(lines[at:]).strip())
-            for fragment, expression in _FRAGMENTS.items():
-                sql = sql.replace(fragment, expression)
+            sql = with_fragments(_CHOICE.sub(_choice, "\n".join(lines[at:]).strip()))
             break
         header[match[1]] = match[2].strip()
     else:

@@ -1,0 +1,2 @@
+{of_project}
+    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}

@@ -1,0 +1,1 @@
+({project:String} = '' OR project = {project:String})
