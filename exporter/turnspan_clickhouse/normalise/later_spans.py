@@ -16,10 +16,8 @@ from turnspan.tracing.content_store import Content
 from turnspan_clickhouse.normalise.foreign import operation_of
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 
-WAITS_NS: Final = 3 * 10**8
-WORDLESS_WAITS_NS: Final = 2 * 10**9
-"""Longer, where without the better source nothing is known of a call but its tokens: on a loaded
-machine the span around it may end so much later."""
+WAITS_NS: Final = 2 * 10**9
+"""On a loaded machine the better source may end so much later (0.3 s were too few)."""
 MAX_WAITING: Final = 10_000
 
 Told = tuple[SpanFacts, Content | None]
@@ -59,8 +57,7 @@ class LaterSpans:
         asked for ``again`` soon."""
         waiting, count = self._waiting, 0
         while count < len(waiting):
-            facts, content = waiting[count]
-            young = facts.end_time + (WAITS_NS if content else WORDLESS_WAITS_NS) > now
+            young = waiting[count][0].end_time + WAITS_NS > now
             if again and young and self._may_be_told_better(waiting[count]):
                 break
             count += 1
