@@ -439,8 +439,11 @@ def test_off_again(spans: Recorded, server: ModelServer) -> None:
 def _seams() -> Iterator[tuple[str, Any, str]]:
     """Our functions on the way of a call, but the wrappers themselves."""
     for owner, names in (
-        (provider.LiteLLMSdk, ("_begin", "_ask_for_usage", "_failed", "_answered")),
-        (retries.Retries, ("__init__", "again", "hold", "end", "_end")),
+        (
+            provider.LiteLLMFunction,
+            ("_begin", "_asking_for_usage", "_failed", "_answered"),
+        ),
+        (retries.Retries, ("begin", "again", "hold", "end", "_end")),
         (provider.Begun, ("__init__",)),
         (
             provider,

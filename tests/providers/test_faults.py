@@ -25,7 +25,7 @@ from support.model_replies import chat, chat_stream, message, message_stream
 from support.sdks import BROKEN, chat_helper
 from turnspan import config
 from turnspan.content import snapshot
-from turnspan.patching import stainless, stream
+from turnspan.patching import frame, stainless, stream
 from turnspan.providers.anthropic import instrumentor as anthropic_provider
 from turnspan.providers.anthropic import messages
 from turnspan.providers.google_genai import (
@@ -66,6 +66,7 @@ _MODULES: tuple[ModuleType, ...] = (
     endpoint,
     stream,
     request_parameters,
+    frame,
     stainless,
     openai_provider,
     openai_chat,
@@ -100,19 +101,14 @@ _OUTERMOST = {
     # The wrappers themselves: what calls the user's function, outside every guard.
     *(
         f"Sdk.{name}"
-        for name in (
-            *("request", "arequest", "_arequest", "close", "aclose", "_aclose"),
-            *("parse", "aparse", "_aparse", "retry"),
-        )
+        for name in ("close", "aclose", "_aclose", "parse", "aparse", "_aparse", "retry")
     ),
+    "Frame.call",
+    "Frame.acall",
     "AnthropicSdk.own_span",
     *(f"GoogleSdk.{name}" for name in ("streamed", "astreamed", "_astreamed", "sent")),
-    *(
-        f"AutomaticFunctions.{name}"
-        for name in ("answer", "aanswer", "_aanswer", "invoke", "ainvoke", "_ainvoke")
-    ),
+    *(f"AutomaticFunctions.{name}" for name in ("answer", "aanswer", "_aanswer")),
     "_from",
-    "unsettled",
     # Runs when patching, not on the way of a call.
     "helper_close",
     "known_streams",

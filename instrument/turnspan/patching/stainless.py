@@ -13,6 +13,7 @@ from typing import Any
 
 from opentelemetry.trace import Tracer
 
+from turnspan.patching.frame import Frame
 from turnspan.patching.patches import Args, Function, Kwargs
 from turnspan.patching.stream import (
     RawRecord,
@@ -31,7 +32,6 @@ from turnspan.tracing.model_call import ABANDONED, ModelCall
 _POST = frozenset({"post", "POST"})
 
 _ADJUST = guard("sdk.adjust_request")
-_FAILED = guard("sdk.call_failed")
 _UNSETTLED = guard("sdk.unsettled")
 _RETRY = guard("sdk.retry")
 _PARSED = guard("sdk.parsed")
@@ -45,7 +45,7 @@ SYNC_RETRIES = ("SyncAPIClient._sleep_for_retry", "SyncAPIClient._retry_request"
 ASYNC_RETRIES = ("AsyncAPIClient._sleep_for_retry", "AsyncAPIClient._retry_request")
 
 
-class Sdk:
+class Sdk(Frame[ModelCall]):
     """One instrumented SDK: its endpoints, and the wrappers for its functions.
 
     Subclasses say what differs between the providers.
@@ -80,55 +80,7 @@ class Sdk:
 
     # -- the call
 
-    def request(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Any:
-        """Around ``SyncAPIClient.request``."""
-        call: ModelCall | None = None
-        try:
-            call = self._begin(client, args, kwargs)
-            if call is not None:
-                call.enter()
-        except BaseException as error:  # noqa: BLE001  ours, never the caller's
-            errors.record("sdk.before_call", error)
-        if call is None:
-            return wrapped(*args, **kwargs)
-        try:
-            result = wrapped(*args, **kwargs)
-        except BaseException as error:
-            with _FAILED:
-                self._failed(call, client, error)
-            raise
-        try:
-            self._answered(call, result)
-        except BaseException as error:  # noqa: BLE001  ours, never the caller's
-            errors.record("sdk.call_answered", error)
-            unsettled(call, result)
-        return result
-
-    async def arequest(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Any:
-        """Around ``AsyncAPIClient.request``."""
-        call: ModelCall | None = None
-        try:
-            call = self._begin(client, args, kwargs)
-            if call is not None:
-                call.enter()
-        except BaseException as error:  # noqa: BLE001  ours, never the caller's
-            errors.record("sdk.before_call", error)
-        if call is None:
-            return await wrapped(*args, **kwargs)
-        try:
-            result = await wrapped(*args, **kwargs)
-        except BaseException as error:
-            with _FAILED:
-                self._failed(call, client, error)
-            raise
-        try:
-            self._answered(call, result)
-        except BaseException as error:  # noqa: BLE001  ours, never the caller's
-            errors.record("sdk.call_answered", error)
-            unsettled(call, result)
-        return result
-
-    def _begin(self, client: Any, args: Args, kwargs: Kwargs) -> ModelCall | None:
+    def _begin(self, client: Any, args: Args, kwargs: Kwargs) -> tuple[ModelCall, Kwargs] | None:
         options = args[1] if len(args) > 1 else kwargs["options"]
         # Through its dictionary: each attribute of a pydantic model costs several look-ups.
         given = options.__dict__
@@ -148,11 +100,17 @@ class Sdk:
             body = {**body, **extra}
         stream = bool(kwargs.get("stream"))
         call = begin(self.tracer, endpoint, self._target(client), body, stream=stream)
-        if call is not None and stream:
+        if call is None:
+            return None
+        if stream:
             with _ADJUST:
                 kind = kwargs.get("stream_cls")
                 self.adjust(call, client, options, body, getattr(kind, "__origin__", kind))
-        return call
+        try:
+            call.enter()
+        except BaseException as error:  # noqa: BLE001  it is recorded even so
+            errors.record("sdk.before_call", error)
+        return call, kwargs
 
     def _target(self, client: Any) -> Mapping[str, Any]:
         # Kept with the client, which dies with it; the base URL of a living client may be set anew.
@@ -182,6 +140,12 @@ class Sdk:
                 attach(result, call)
             else:
                 call.succeeded(result)
+
+    def _unsettled(self, call: ModelCall, result: Any) -> None:
+        with _UNSETTLED:
+            call.close(None)
+        if call.hide_usage_chunk:  # harmless where it is none of the streams that it is for
+            hide_usage_chunks(result)
 
     # -- beside the call
 
@@ -222,15 +186,6 @@ class Sdk:
         with _PARSED:
             parsed(raw, result, args, kwargs)
         return result
-
-
-def unsettled(call: ModelCall, result: Any) -> None:
-    """Following the result failed: the call ends here, and what was asked for stays hidden."""
-    with _UNSETTLED:
-        call.close(None)
-    if call.hide_usage_chunk:  # harmless where it is none of the streams that it is for
-        with _UNSETTLED:
-            hide_usage_chunks(result)
 
 
 def closed(owner: Any) -> None:

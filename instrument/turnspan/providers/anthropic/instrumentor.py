@@ -88,9 +88,9 @@ class AnthropicInstrumentor(SdkInstrumentor):
             _CLIENT, "start_api_call_span", sdk.own_span
         ):
             return "this version of anthropic traces itself and cannot be stopped"
-        if not patches.wrap(_CLIENT, "SyncAPIClient.request", sdk.request):
+        if not patches.wrap(_CLIENT, "SyncAPIClient.request", sdk.call):
             return "this version of anthropic has no SyncAPIClient.request"
-        patches.wrap(_CLIENT, "AsyncAPIClient.request", sdk.arequest)
+        patches.wrap(_CLIENT, "AsyncAPIClient.request", sdk.acall)
         patches.wrap_any(_CLIENT, SYNC_RETRIES, sdk.retry)
         patches.wrap_any(_CLIENT, ASYNC_RETRIES, sdk.retry)
         patches.wrap("anthropic._streaming", "Stream.close", sdk.close)

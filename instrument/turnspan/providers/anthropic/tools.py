@@ -7,7 +7,7 @@ application's belongs to that turn. Before 1.x the runner has no seam but the to
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from opentelemetry import context as otel_context
@@ -15,6 +15,7 @@ from opentelemetry import trace
 from opentelemetry.trace import NonRecordingSpan
 
 from turnspan import config, semconv
+from turnspan.patching.frame import Frame
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stainless import Sdk
 from turnspan.runtime.cancellation import is_abort
@@ -33,7 +34,6 @@ _RUN_STEP = guard("anthropic.tool_runner_step")
 _RUN_END = guard("anthropic.tool_runner_end")
 _TOOL_BEGIN = guard("anthropic.tool_begin")
 _TOOL_END = guard("anthropic.tool_end")
-_TOOL_ERROR = guard("anthropic.tool_error")
 
 _RUNNER: Final = "anthropic.lib.tools._beta_runner"
 _SESSIONS: Final = "anthropic.lib.tools._beta_session_runner"
@@ -171,8 +171,20 @@ class ToolSpan:
                 run.recording.succeeded(result)
 
 
-class ToolRunners:
+@dataclass(slots=True)
+class _ToolCall:
+    """A tool's own ``call`` under way."""
+
+    run: ToolRun
+    token: object | None = None
+    own: bool = False
+    """Whether the run is this call's, not a runner's."""
+
+
+class ToolRunners(Frame[_ToolCall]):
     """The wrappers for the SDK's tool runners."""
+
+    place = "anthropic.tool"
 
     def __init__(self, sdk: Sdk) -> None:
         self._sdk = sdk
@@ -243,73 +255,39 @@ class ToolRunners:
         """Around ``tool_use_span``."""
         return ToolSpan(wrapped, args, kwargs) if self._enabled else wrapped(*args, **kwargs)
 
-    def call(self, wrapped: Function, tool: Any, args: Args, kwargs: Kwargs) -> Any:
-        """Around ``BetaFunctionTool.call``."""
-        run, token, own = self._called(tool, args, kwargs)
-        if run is None:
-            return wrapped(*args, **kwargs)
-        try:
-            result = wrapped(*args, **kwargs)
-        except BaseException as error:
-            _raised(run, token, own, error)
-            raise
-        _returned(run, token, own, result)
-        return result
+    def _begin(self, tool: Any, args: Args, kwargs: Kwargs) -> tuple[_ToolCall, Kwargs] | None:
+        """Around a tool's own ``call``: the runner's run, or one of its own where it has none."""
+        run = current_run()
+        # Outside a turn, an older runner's tools are read from the messages: not twice.
+        if run is None and self._bare and self._enabled and active_turn() is not None:
+            begun = begin_tool(
+                tool.name,
+                call_id="",
+                description=_description(tool),
+                tool_type="function",
+                arguments=args[0] if args else kwargs.get("input"),
+                attributes={},
+            )
+            return _ToolCall(*_enter(begun, tool), own=True), kwargs
+        return None if run is None else (_ToolCall(run), kwargs)
 
-    async def acall(self, wrapped: Function, tool: Any, args: Args, kwargs: Kwargs) -> Any:
-        """Around ``BetaAsyncFunctionTool.call``."""
-        run, token, own = self._called(tool, args, kwargs)
-        if run is None:
-            return await wrapped(*args, **kwargs)
-        try:
-            result = await wrapped(*args, **kwargs)
-        except BaseException as error:
-            _raised(run, token, own, error)
-            raise
-        _returned(run, token, own, result)
-        return result
+    def _failed(self, call: _ToolCall, owner: Any, error: BaseException) -> None:
+        if call.own:
+            recording.detach(call.token)
+            call.run.recording.failed(error)
+        else:
+            call.run.error = error
 
-    def _called(
-        self, tool: Any, args: Args, kwargs: Kwargs
-    ) -> tuple[ToolRun | None, object | None, bool]:
-        """The run that a call belongs to: the runner's, or one of its own where it has none."""
-        with _TOOL_BEGIN:
-            run = current_run()
-            # Outside a turn, an older runner's tools are read from the messages: not twice.
-            if run is None and self._bare and self._enabled and active_turn() is not None:
-                begun = begin_tool(
-                    tool.name,
-                    call_id="",
-                    description=_description(tool),
-                    tool_type="function",
-                    arguments=args[0] if args else kwargs.get("input"),
-                    attributes={},
-                )
-                return *_enter(begun, tool), True
-            return run, None, False
-        return None, None, False
+    def _answered(self, call: _ToolCall, result: Any) -> None:
+        if call.own:
+            recording.detach(call.token)
+            call.run.recording.succeeded(result)
 
 
 def _enter(begun: ToolRecording, tool: Any) -> tuple[ToolRun, object]:
     run = ToolRun(begun, getattr(tool, "func", None))
     inside = inside_tool(begun.tool, otel_context.get_current())
     return run, otel_context.attach(otel_context.set_value(RUN_KEY, run, inside))
-
-
-def _raised(run: ToolRun, token: object | None, own: bool, error: BaseException) -> None:
-    with _TOOL_ERROR:
-        if own:
-            recording.detach(token)
-            run.recording.failed(error)
-        else:
-            run.error = error
-
-
-def _returned(run: ToolRun, token: object | None, own: bool, result: Any) -> None:
-    with _TOOL_END:
-        if own:
-            recording.detach(token)
-            run.recording.succeeded(result)
 
 
 def _description(tool: Any) -> str:

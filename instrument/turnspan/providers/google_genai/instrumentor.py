@@ -34,6 +34,7 @@ _OWNERS: Final = ("BaseApiClient", "ApiClient")
 """The API client in newer and in older versions."""
 _END: Final = object()
 
+_BEFORE: Final = guard("google.before_call")
 _FAILED: Final = guard("google.call_failed")
 _LEAVE: Final = guard("google.leave")
 _TRY: Final = guard("google.try")
@@ -55,10 +56,9 @@ class GoogleSdk(Sdk):
             },
         )
 
-    def _begin(self, client: Any, args: Args, kwargs: Kwargs) -> ModelCall | None:
-        return self._begun(client, args, kwargs, stream=False)
-
-    def _begun(self, client: Any, args: Args, kwargs: Kwargs, *, stream: bool) -> ModelCall | None:
+    def _begin(
+        self, client: Any, args: Args, kwargs: Kwargs, *, stream: bool = False
+    ) -> tuple[ModelCall, Kwargs] | None:
         if not self.enabled:
             return None
         path = args[1] if len(args) > 1 else kwargs["path"]
@@ -72,7 +72,12 @@ class GoogleSdk(Sdk):
         if stream:
             target[semconv.REQUEST_STREAM] = True
         sent = _merged(client, options, body)
-        return begin(self.tracer, endpoint, target, sent, stream=stream)
+        call = begin(self.tracer, endpoint, target, sent, stream=stream)
+        if call is None:
+            return None
+        with _BEFORE:
+            call.enter()
+        return call, kwargs
 
     def _answered(self, call: ModelCall, result: Any) -> None:
         try:
@@ -86,12 +91,8 @@ class GoogleSdk(Sdk):
     def streamed(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Iterator[Any]:
         """Around ``request_streamed``, a generator: nothing is sent before its first step."""
         call: ModelCall | None = None
-        try:
-            call = self._begun(client, args, kwargs, stream=True)
-            if call is not None:
-                call.enter()
-        except BaseException as error:  # noqa: BLE001  ours, never the caller's
-            errors.record("google.before_call", error)
+        with _BEFORE:
+            call = self._begin_stream(client, args, kwargs)
         inner: Iterator[Any] = wrapped(*args, **kwargs)
         if call is None:
             yield from inner
@@ -115,12 +116,8 @@ class GoogleSdk(Sdk):
     async def astreamed(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``async_request_streamed``, which gives a generator once the answer begins."""
         call: ModelCall | None = None
-        try:
-            call = self._begun(client, args, kwargs, stream=True)
-            if call is not None:
-                call.enter()
-        except BaseException as error:  # noqa: BLE001  ours, never the caller's
-            errors.record("google.before_call", error)
+        with _BEFORE:
+            call = self._begin_stream(client, args, kwargs)
         if call is None:
             return await wrapped(*args, **kwargs)
         try:
@@ -136,6 +133,10 @@ class GoogleSdk(Sdk):
             with _LEAVE:
                 call.close(None)
         return result
+
+    def _begin_stream(self, client: Any, args: Args, kwargs: Kwargs) -> ModelCall | None:
+        begun = self._begin(client, args, kwargs, stream=True)
+        return None if begun is None else begun[0]
 
     def sent(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around the sending of one request, which the SDK repeats when it tries again."""
@@ -228,8 +229,8 @@ class GoogleGenAIInstrumentor(SdkInstrumentor):
         owner = next((name for name in _OWNERS if patches.has(_CLIENT, f"{name}.request")), "")
         if not owner:
             return "this version of google-genai has no BaseApiClient.request"
-        patches.wrap(_CLIENT, f"{owner}.request", sdk.request)
-        patches.wrap(_CLIENT, f"{owner}.async_request", sdk.arequest)
+        patches.wrap(_CLIENT, f"{owner}.request", sdk.call)
+        patches.wrap(_CLIENT, f"{owner}.async_request", sdk.acall)
         patches.wrap(_CLIENT, f"{owner}.request_streamed", sdk.streamed)
         patches.wrap(_CLIENT, f"{owner}.async_request_streamed", sdk.astreamed)
         for name in ("_request_once", "_async_request_once"):

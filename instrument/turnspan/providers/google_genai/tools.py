@@ -12,6 +12,7 @@ from typing import Any, Final
 from opentelemetry import context as otel_context
 
 from turnspan import config
+from turnspan.patching.frame import Frame
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stainless import Sdk
 from turnspan.runtime.guard import guard
@@ -24,8 +25,6 @@ _UTILS: Final = "google.genai._extra_utils"
 _ASKED: Final = otel_context.create_key("turnspan-google-functions")
 
 _ASKING: Final = guard("google.functions")
-_BEGIN: Final = guard("google.function_begin")
-_END: Final = guard("google.function_end")
 _MAX_DESCRIPTION: Final = 4_000
 
 
@@ -50,8 +49,10 @@ class Running:
         self._run.recording.succeeded(result)
 
 
-class AutomaticFunctions:
+class AutomaticFunctions(Frame[Running]):
     """The wrappers around the SDK's own calls of functions."""
+
+    place = "google.function"
 
     def __init__(self, sdk: Sdk) -> None:
         self._sdk = sdk
@@ -61,8 +62,8 @@ class AutomaticFunctions:
         for name, wrapper in (
             ("get_function_response_parts", self.answer),
             ("get_function_response_parts_async", self.aanswer),
-            ("invoke_function_from_dict_args", self.invoke),
-            ("invoke_function_from_dict_args_async", self.ainvoke),
+            ("invoke_function_from_dict_args", self.call),
+            ("invoke_function_from_dict_args_async", self.acall),
         ):
             if patches.has(_UTILS, name):
                 patches.wrap(_UTILS, name, wrapper)
@@ -93,41 +94,7 @@ class AutomaticFunctions:
 
     # -- one function
 
-    def invoke(self, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
-        """Around ``invoke_function_from_dict_args``."""
-        run: Running | None = None
-        with _BEGIN:
-            run = self._begin(args, kwargs)
-        if run is None:
-            return wrapped(*args, **kwargs)
-        try:
-            result = wrapped(*args, **kwargs)
-        except BaseException as error:
-            with _END:
-                run.failed(error)
-            raise
-        with _END:
-            run.succeeded(result)
-        return result
-
-    async def ainvoke(self, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
-        """Around the asynchronous twin."""
-        run: Running | None = None
-        with _BEGIN:
-            run = self._begin(args, kwargs)
-        if run is None:
-            return await wrapped(*args, **kwargs)
-        try:
-            result = await wrapped(*args, **kwargs)
-        except BaseException as error:
-            with _END:
-                run.failed(error)
-            raise
-        with _END:
-            run.succeeded(result)
-        return result
-
-    def _begin(self, args: Args, kwargs: Kwargs) -> Running | None:
+    def _begin(self, owner: Any, args: Args, kwargs: Kwargs) -> tuple[Running, Kwargs] | None:
         if not self._sdk.enabled or not config.active().enabled or active_turn() is None:
             return None
         arguments = args[0] if args else kwargs["args"]
@@ -143,7 +110,13 @@ class AutomaticFunctions:
             arguments=arguments,
             attributes={},
         )
-        return Running(ToolRun(begun, function))
+        return Running(ToolRun(begun, function)), kwargs
+
+    def _failed(self, call: Running, owner: Any, error: BaseException) -> None:
+        call.failed(error)
+
+    def _answered(self, call: Running, result: Any) -> None:
+        call.succeeded(result)
 
 
 def _asked_for(args: Args, kwargs: Kwargs) -> object:

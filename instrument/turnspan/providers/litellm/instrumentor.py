@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Final
 
 from opentelemetry.trace import Tracer
 
 from turnspan import config, semconv
+from turnspan.patching.frame import Frame
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.models_on_the_wire import INSIDE
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
@@ -25,17 +25,15 @@ from turnspan.providers.litellm.calls import PARAMETERS, body_of, endpoints
 from turnspan.providers.litellm.names import Served, served_by, where_of
 from turnspan.providers.litellm.retries import Retries, current_retries
 from turnspan.providers.openai.instrumentor import streams_usage
-from turnspan.runtime.guard import errors, guard
+from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.begin_call import begin, current_call
 from turnspan.tracing.model_call import COMPLETE, ModelCall
 
-_FAILED: Final = guard("litellm.call_failed")
 _ASKED: Final = guard("litellm.stream_usage")
 _SERVED: Final = guard("litellm.served")
 _FOLD: Final = guard("litellm.fold")
 _FINISH: Final = guard("litellm.finish")
-_GROUP: Final = guard("litellm.retries")
 
 _STREAMS: Final = (
     ("litellm.litellm_core_utils.streaming_handler", "CustomStreamWrapper"),
@@ -53,69 +51,31 @@ _SPEAK_OPENAI: Final = frozenset(
 _USAGE: Final = {"include_usage": True}
 
 
-class LiteLLMSdk:
-    """The wrappers of one instrumentation."""
+class Begun:
+    """A call under way."""
 
-    def __init__(self, tracer: Tracer) -> None:
-        self.tracer = tracer
-        self.enabled = True
-        self._endpoints = endpoints()
-        self._refusing: set[str] = set()
+    __slots__ = ("asked", "call", "served")
 
-    # -- the functions
+    def __init__(self, call: ModelCall, served: Served) -> None:
+        self.call = call
+        self.served = served
+        self.asked = False
+        """Whether it asks for a stream's usage, and the caller did not."""
 
-    def call(self, entry: str, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
-        """Around one of the synchronous functions."""
-        begun: Begun | None = None
-        try:
-            begun = self._begin(entry, args, kwargs)
-        except BaseException as error:  # noqa: BLE001  ours, never the caller's
-            errors.record("litellm.before_call", error)
-        if begun is None:
-            return wrapped(*args, **kwargs)
-        try:
-            result = wrapped(*args, **begun.kwargs)
-        except BaseException as error:
-            with _FAILED:
-                self._failed(begun, error)
-            raise
-        if begun.asked:  # LiteLLM has asked; to the caller it is as if nobody had
-            with _ASKED:
-                result.stream_options, result.send_stream_usage = None, False
-        try:
-            self._answered(begun, result)
-        except BaseException as error:  # noqa: BLE001  ours, never the caller's
-            errors.record("litellm.call_answered", error)
-            _give_up(begun)
-        return result
 
-    async def acall(self, entry: str, wrapped: Function, _: Any, args: Args, kwargs: Kwargs) -> Any:
-        """Around one of the asynchronous functions."""
-        begun: Begun | None = None
-        try:
-            begun = self._begin(entry, args, kwargs)
-        except BaseException as error:  # noqa: BLE001  ours, never the caller's
-            errors.record("litellm.before_call", error)
-        if begun is None:
-            return await wrapped(*args, **kwargs)
-        try:
-            result = await wrapped(*args, **begun.kwargs)
-        except BaseException as error:
-            with _FAILED:
-                self._failed(begun, error)
-            raise
-        if begun.asked:
-            with _ASKED:
-                result.stream_options, result.send_stream_usage = None, False
-        try:
-            self._answered(begun, result)
-        except BaseException as error:  # noqa: BLE001  ours, never the caller's
-            errors.record("litellm.call_answered", error)
-            _give_up(begun)
-        return result
+class LiteLLMFunction(Frame[Begun]):
+    """The wrapper of one of LiteLLM's functions."""
 
-    def _begin(self, entry: str, args: Args, kwargs: Kwargs) -> Begun | None:
-        if not self.enabled:
+    place = "litellm"
+
+    def __init__(self, sdk: LiteLLMSdk, entry: str) -> None:
+        self._sdk = sdk
+        self._entry = entry
+        self._endpoint = sdk.endpoints[entry]
+
+    def _begin(self, owner: Any, args: Args, kwargs: Kwargs) -> tuple[Begun, Kwargs] | None:
+        sdk, entry, endpoint = self._sdk, self._entry, self._endpoint
+        if not sdk.enabled:
             return None
         running = current_call()
         if running is not None and running.gateway:
@@ -126,7 +86,6 @@ class LiteLLMSdk:
             return None
         if kwargs.get("acompletion") or kwargs.get("aembedding") or kwargs.get("fallbacks"):
             return None  # what these lead to is recorded
-        endpoint = self._endpoints[entry]
         body = body_of(entry, args, kwargs)
         served = served_by(body.get("model"), kwargs)
         retries = current_retries()
@@ -135,34 +94,33 @@ class LiteLLMSdk:
         if call is None:
             body["model"] = served.model
             target = {semconv.PROVIDER_NAME: served.provider, **served.where}
-            call = begin(self.tracer, endpoint, target, body, stream=stream)
+            call = begin(sdk.tracer, endpoint, target, body, stream=stream)
         if call is None:
             return None
         call.gateway = True
         call.attempts = 0 if entry[0] == "a" else 1
-        begun = Begun(call, served, kwargs)
+        begun = Begun(call, served)
         if stream and endpoint.operation == semconv.OP_CHAT:
             with _ASKED:
-                self._ask_for_usage(begun)
+                kwargs = self._asking_for_usage(begun, kwargs)
         call.enter()
-        return begun
+        return begun, kwargs
 
-    def _ask_for_usage(self, begun: Begun) -> None:
+    def _asking_for_usage(self, begun: Begun, kwargs: Kwargs) -> Kwargs:
         """Have the server send a stream's usage where LiteLLM would not ask for it."""
         host = begun.served.where.get(semconv.SERVER_ADDRESS, "")
-        if begun.kwargs.get("stream_options") is not None or host in self._refusing:
-            return
+        if kwargs.get("stream_options") is not None or host in self._sdk.refusing:
+            return kwargs
         if begun.served.name not in _SPEAK_OPENAI or not config.active().request_stream_usage:
-            return
-        if host and streams_usage(host):
-            begun.asked = True
-            begun.kwargs = {**begun.kwargs, "stream_options": dict(_USAGE)}
+            return kwargs
+        begun.asked = bool(host) and streams_usage(host)
+        return {**kwargs, "stream_options": dict(_USAGE)} if begun.asked else kwargs
 
-    def _failed(self, begun: Begun, error: BaseException) -> None:
+    def _failed(self, begun: Begun, owner: Any, error: BaseException) -> None:
         call = begun.call
         call.leave()
         if begun.asked and "stream_options" in str(error):
-            self._refusing.add(begun.served.where.get(semconv.SERVER_ADDRESS, ""))
+            self._sdk.refusing.add(begun.served.where.get(semconv.SERVER_ADDRESS, ""))
         retries = current_retries()
         if retries is not None and isinstance(error, Exception):
             retries.hold(call, begun.served, error)
@@ -171,6 +129,9 @@ class LiteLLMSdk:
 
     def _answered(self, begun: Begun, result: Any) -> None:
         call = begun.call
+        if begun.asked:  # LiteLLM has asked; to the caller it is as if nobody had
+            with _ASKED:
+                result.stream_options, result.send_stream_usage = None, False
         try:
             call.leave()
         finally:
@@ -182,6 +143,20 @@ class LiteLLMSdk:
                 _follow(call, result)
             else:
                 call.succeeded(result)
+
+    def _unsettled(self, begun: Begun, result: Any) -> None:
+        begun.call.close(None)
+
+
+class LiteLLMSdk:
+    """The wrappers of one instrumentation."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self.tracer = tracer
+        self.enabled = True
+        self.endpoints = endpoints()
+        self.refusing: set[str] = set()
+        """Servers that refuse to be asked for a stream's usage."""
 
     # -- streams
 
@@ -240,47 +215,13 @@ class LiteLLMSdk:
 
     def retries(self, wrapped: Function, router: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around the Router's synchronous trying again, which older versions have."""
-        retries: Retries | None = None
-        with _GROUP:
-            retries = Retries()
-        try:
+        with Retries():
             return wrapped(*args, **kwargs)
-        finally:
-            if retries is not None:
-                with _GROUP:
-                    retries.end()
 
     async def aretries(self, wrapped: Function, router: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around the Router's asynchronous trying again."""
-        retries: Retries | None = None
-        with _GROUP:
-            retries = Retries()
-        try:
+        with Retries():
             return await wrapped(*args, **kwargs)
-        finally:
-            if retries is not None:
-                with _GROUP:
-                    retries.end()
-
-
-class Begun:
-    """A call under way."""
-
-    __slots__ = ("asked", "call", "kwargs", "served")
-
-    def __init__(self, call: ModelCall, served: Served, kwargs: Kwargs) -> None:
-        self.call = call
-        self.served = served
-        self.kwargs = kwargs
-        """What LiteLLM's function is called with."""
-        self.asked = False
-        """Whether that asks for a stream's usage, and the caller did not."""
-
-
-def _give_up(begun: Begun) -> None:
-    """Following the result failed: the call ends here."""
-    with _FINISH:
-        begun.call.close(None)
 
 
 def _follow(call: ModelCall, stream: Any) -> None:
@@ -322,8 +263,9 @@ class LiteLLMInstrumentor(SdkInstrumentor):
             return "this version of litellm has no completion"
         for entry in PARAMETERS:
             if patches.has("litellm.main", entry):
-                around = sdk.acall if entry[0] == "a" else sdk.call
-                patches.wrap_everywhere("litellm.main", entry, partial(around, entry))
+                function = LiteLLMFunction(sdk, entry)
+                around = function.acall if entry[0] == "a" else function.call
+                patches.wrap_everywhere("litellm.main", entry, around)
         for module, name in _STREAMS:
             if patches.has(module, f"{name}.__next__"):
                 patches.wrap(module, f"{name}.__next__", sdk.next)

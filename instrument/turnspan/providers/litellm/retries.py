@@ -7,21 +7,34 @@ from typing import Final
 from opentelemetry import context as otel_context
 
 from turnspan.providers.litellm.names import Served
+from turnspan.runtime.guard import guard
 from turnspan.tracing import recording
 from turnspan.tracing.model_call import ModelCall
 
 _RETRIES: Final = otel_context.create_key("turnspan-litellm-retries")
 
 
+_GROUP: Final = guard("litellm.retries")
+
+
 class Retries:
-    """The attempts of one call: one that failed waits here for the next."""
+    """The attempts of one call, ``with`` this: one that failed waits here for the next."""
 
-    __slots__ = ("_token", "call", "error", "served")
+    call: ModelCall | None = None
+    served: Served | None = None
+    error: BaseException | None = None
+    _token: object | None = None
 
-    def __init__(self) -> None:
-        self.call: ModelCall | None = None
-        self.served: Served | None = None
-        self.error: BaseException | None = None
+    def __enter__(self) -> None:
+        with _GROUP:
+            self.begin()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        with _GROUP:
+            self.end()
+
+    def begin(self) -> None:
+        """The Router tries, perhaps several times."""
         self._token = otel_context.attach(otel_context.set_value(_RETRIES, self))
 
     def again(self, served: Served) -> ModelCall | None:

@@ -24,6 +24,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanKind, Tracer
 
 from turnspan import config, semconv
 from turnspan.content.snapshot import freeze
+from turnspan.patching.frame import Frame
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.runtime.cancellation import is_abort
@@ -33,11 +34,9 @@ from turnspan.tracing.context import TOOL_KEY, active_turn
 from turnspan.tracing.recording import detach
 from turnspan.tracing.tool_recording import OpenTool, ToolRecording, inside_tool, open_tool
 
-_BEFORE = guard("mcp.before_call")
 _META = guard("mcp.context")
 _DESCRIBE = guard("mcp.describe")
 _ENTER = guard("mcp.enter")
-_ENDED = guard("mcp.call_ended")
 _LEFT = guard("mcp.leave")
 _OWN_SPAN = guard("mcp.own_span")
 _OWN_CONTEXT = guard("mcp.own_context")
@@ -99,8 +98,10 @@ class McpCall:
             self.recording.failed(error)
 
 
-class McpSdk:
+class McpSdk(Frame[McpCall]):
     """The wrappers of one instrumentation."""
+
+    place = "mcp"
 
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
@@ -108,31 +109,7 @@ class McpSdk:
         self.takes_meta = False
         """Whether ``call_tool`` takes what is to travel in ``params._meta`` (mcp >= 1.19)."""
 
-    async def call_tool(self, wrapped: Function, session: Any, args: Args, kwargs: Kwargs) -> Any:
-        """Around ``call_tool`` of a session or of a client."""
-        call: McpCall | None = None
-        with _BEFORE:
-            call = self._begin(session, args, kwargs)
-        if call is None:
-            return await wrapped(*args, **kwargs)
-        if self.takes_meta:
-            with _META:
-                kwargs = _with_context(kwargs)
-        try:
-            result = await wrapped(*args, **kwargs)
-        except BaseException as error:
-            with _LEFT:
-                call.leave()
-            with _ENDED:
-                call.failed(error)
-            raise
-        with _LEFT:
-            call.leave()
-        with _ENDED:
-            call.answered(result)
-        return result
-
-    def _begin(self, session: Any, args: Args, kwargs: Kwargs) -> McpCall | None:
+    def _begin(self, session: Any, args: Args, kwargs: Kwargs) -> tuple[McpCall, Kwargs] | None:
         from opentelemetry.instrumentation.utils import is_instrumentation_enabled
 
         if not self.enabled or not config.active().enabled or not is_instrumentation_enabled():
@@ -152,7 +129,20 @@ class McpSdk:
             call.describe(session)
         with _ENTER:
             call.enter(context)
-        return call
+        if self.takes_meta:
+            with _META:
+                kwargs = _with_context(kwargs)
+        return call, kwargs
+
+    def _failed(self, call: McpCall, owner: Any, error: BaseException) -> None:
+        with _LEFT:
+            call.leave()
+        call.failed(error)
+
+    def _answered(self, call: McpCall, result: Any) -> None:
+        with _LEFT:
+            call.leave()
+        call.answered(result)
 
     def _open(self, context: Context, name: str, arguments: Any) -> McpCall:
         tool = open_tool(
@@ -297,8 +287,8 @@ class McpInstrumentor(SdkInstrumentor):
             if not patches.wrap(_DISPATCHER, "otel_span", sdk.own_span):
                 return "this version of mcp traces itself and cannot be stopped"
             patches.wrap(_DISPATCHER, "inject_trace_context", sdk.own_context)
-            patches.wrap("mcp.client.client", "Client.call_tool", sdk.call_tool)
-        patches.wrap(_SESSION, "ClientSession.call_tool", sdk.call_tool)
+            patches.wrap("mcp.client.client", "Client.call_tool", sdk.acall)
+        patches.wrap(_SESSION, "ClientSession.call_tool", sdk.acall)
         if not sdk.takes_meta:
             patches.missing.append(f"{_SESSION}:ClientSession.call_tool(meta=)")
         return ""

@@ -154,10 +154,10 @@ class OpenAIInstrumentor(SdkInstrumentor):
     def patch(self, sdk: OpenAISdk, patches: Patches) -> str:
         """Put the wrappers on; returns why the SDK cannot be instrumented, or nothing."""
         client = "openai._base_client"
-        if not patches.wrap(client, "SyncAPIClient.request", sdk.request):
+        if not patches.wrap(client, "SyncAPIClient.request", sdk.call):
             return "this version of openai has no SyncAPIClient.request"
         sdk.known_streams = known_streams(patches)
-        patches.wrap(client, "AsyncAPIClient.request", sdk.arequest)
+        patches.wrap(client, "AsyncAPIClient.request", sdk.acall)
         patches.wrap_any(client, SYNC_RETRIES, sdk.retry)
         patches.wrap_any(client, ASYNC_RETRIES, sdk.retry)
         patches.wrap("openai._streaming", "Stream.close", sdk.close)
