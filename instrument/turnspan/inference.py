@@ -16,7 +16,7 @@ from turnspan.runtime.guard import guard
 from turnspan.runtime.inspection import looking
 from turnspan.tracing.begin_call import begin
 from turnspan.tracing.block_stack import WithBlock
-from turnspan.tracing.endpoint import UNFINISHED, Accumulator, ReplyFacts, write_usage
+from turnspan.tracing.endpoint import UNFINISHED, Endpoint, ReplyFacts, write_usage
 from turnspan.tracing.model_call import ABANDONED, COMPLETE, ModelCall
 from turnspan.tracing.request_parameters import PARAMETERS, describe
 from turnspan.tracing.state import another_one, current, within
@@ -251,7 +251,7 @@ class _ManualResponse:
         return {"id": self.id, "model": self.model, "messages": messages}
 
 
-class _ManualEndpoint:
+class _ManualEndpoint(Endpoint):
     """The endpoint of one call recorded by hand."""
 
     def __init__(self, operation: str) -> None:
@@ -306,10 +306,6 @@ class _ManualEndpoint:
         reasons = [told.finish_reason] if told.finish_reason else []
         text = told.text or "" if told.said else None
         return ReplyFacts(told.model, reasons, text, told.tool_calls, told.usage)
-
-    def accumulator(self) -> Accumulator:
-        """Chunks are given to ``Inference.chunk`` instead."""
-        raise NotImplementedError
 
     def error_code(self, error: BaseException) -> Any:
         """An error of an unknown library goes by its class."""

@@ -27,6 +27,7 @@ from turnspan import config
 from turnspan.providers.litellm import calls, retries
 from turnspan.providers.litellm import instrumentor as provider
 from turnspan.providers.litellm import names as litellm_names
+from turnspan.providers.openai import chat as openai_chat
 from turnspan.runtime.guard import errors
 from turnspan.testing import ModelServer
 from turnspan.tracing.content_store import InferenceContent
@@ -453,7 +454,7 @@ def _seams() -> Iterator[tuple[str, Any, str]]:
         (calls, ("usage_in", "_written")),
         (calls.ChunkAccumulator, ("__init__", "fold", "response")),
         (
-            calls._LiteLlmChoice,  # pyright: ignore[reportPrivateUsage]
+            openai_chat._Choice,  # pyright: ignore[reportPrivateUsage]
             ("__init__", "fold", "_fold_tool", "plain"),
         ),
         (calls.LiteLLMChat, ("describe", "freeze", "describe_response", "reply")),

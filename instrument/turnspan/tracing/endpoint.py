@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from turnspan import semconv
+from turnspan.content.snapshot import freeze
+from turnspan.runtime.mypyc import mypyc_attr
 from turnspan.runtime.type_guards import kind_of
 from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
 
@@ -32,36 +34,41 @@ class ReplyFacts:
     tokens are that turn's."""
 
 
-class Accumulator(Protocol):
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Accumulator:
     """Folds the chunks of one stream into the response they make up."""
 
-    done: bool
-    """Whether everything that matters has arrived (a reader may stop before the last byte)."""
-    first: float | None
-    """When the first chunk arrived, by ``time.perf_counter``."""
+    __slots__ = ("done", "first")
+
+    def __init__(self) -> None:
+        self.done = False
+        """Whether everything that matters has arrived (a reader may stop before the last byte)."""
+        self.first: float | None = None
+        """When the first chunk arrived, by ``time.perf_counter``."""
 
     def fold(self, chunk: Any) -> bool:
         """Take a chunk in; true for a chunk that carries nothing but token usage."""
-        ...
+        raise NotImplementedError
 
     def response(self) -> dict[str, Any] | None:
         """The response as the API would have sent it unstreamed; ``None`` before any chunk."""
-        ...
+        raise NotImplementedError
 
 
-class Endpoint(Protocol):
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Endpoint:
     """One inference API of a provider: how its requests, responses and streams read."""
 
-    operation: str
-    dialect: str
+    operation: str = semconv.OP_CHAT
+    dialect: str = ""
 
     def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         """Write the request's attributes, those a sampler may want included."""
-        ...
+        raise NotImplementedError
 
     def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A copy of the request that no later change reaches."""
-        ...
+        return {key: freeze(value) for key, value in body.items()}
 
     def describe_response(
         self, response: Any, attributes: dict[str, Any], *, cut: bool = False
@@ -70,19 +77,19 @@ class Endpoint(Protocol):
 
         ``cut``: it broke off; what has not finished then, finished with ``UNFINISHED``.
         """
-        ...
+        raise NotImplementedError
 
     def reply(self, response: Any) -> ReplyFacts | None:
         """What a response, an SDK's model or frozen, means for the turn; ``None``: nothing."""
-        ...
+        return None
 
     def accumulator(self) -> Accumulator:
         """A fresh accumulator for one stream."""
-        ...
+        raise NotImplementedError
 
     def error_code(self, error: BaseException) -> Any:
         """The provider's own code of an error, if it has one."""
-        ...
+        return getattr(error, "code", None)
 
 
 def fields_of(value: Any) -> dict[str, Any]:
@@ -128,6 +135,16 @@ def write_tokens(
         attributes[semconv.USAGE_CACHE_WRITE_INPUT_TOKENS] = written
     if reasoned is not None:
         attributes[semconv.USAGE_REASONING_OUTPUT_TOKENS] = reasoned
+
+
+def write_named(
+    fields: Mapping[str, Any], names: tuple[tuple[str, str], ...], attributes: dict[str, Any]
+) -> None:
+    """Write those of a response's fields that say something."""
+    for key, name in names:
+        value = fields.get(key)
+        if value:
+            attributes[name] = value
 
 
 def write_counts(

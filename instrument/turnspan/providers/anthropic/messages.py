@@ -10,7 +10,15 @@ from turnspan import semconv
 from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
 from turnspan.content.snapshot import freeze
 from turnspan.runtime.type_guards import is_dict
-from turnspan.tracing.endpoint import UNFINISHED, ReplyFacts, fields_of, write_usage
+from turnspan.tracing.endpoint import (
+    UNFINISHED,
+    Accumulator,
+    Endpoint,
+    ReplyFacts,
+    fields_of,
+    write_named,
+    write_usage,
+)
 from turnspan.tracing.provider_errors import code_of, problem_of
 from turnspan.tracing.request_parameters import describe
 from turnspan.turn.turn import TokenUsage, ToolRequest
@@ -26,11 +34,10 @@ _NOTHING: Final[dict[str, Any]] = {}
 _FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
 
 
-class Messages:
+class Messages(Endpoint):
     """``POST /v1/messages``."""
 
-    operation: str = semconv.OP_CHAT
-    dialect: str = DIALECT
+    dialect = DIALECT
 
     def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         """Write the request's attributes."""
@@ -58,10 +65,7 @@ class Messages:
     ) -> None:
         """Write the attributes of a message."""
         fields = fields_of(response)
-        for key, name in _ABOUT_RESPONSE:
-            value = fields.get(key)
-            if value:
-                attributes[name] = value
+        write_named(fields, _ABOUT_RESPONSE, attributes)
         reason = fields.get("stop_reason") or (UNFINISHED if cut else None)
         if reason:
             attributes[semconv.RESPONSE_FINISH_REASONS] = (reason,)
@@ -143,17 +147,13 @@ def _read_billing(usage: Mapping[str, Any], attributes: dict[str, Any]) -> None:
             attributes[key] = value
 
 
-class MessageAccumulator:
+class MessageAccumulator(Accumulator):
     """Folds ``RawMessageStreamEvent`` objects."""
 
-    __slots__ = ("_blocks", "_index", "_message", "_parts", "done", "first")
-
-    done: bool
-    first: float | None
+    __slots__ = ("_blocks", "_index", "_message", "_parts")
 
     def __init__(self) -> None:
-        self.done = False
-        self.first = None
+        super().__init__()
         self._message: dict[str, Any] | None = None
         self._blocks: dict[int, _StreamBlock] = {}
         self._index = -1

@@ -17,7 +17,7 @@ from turnspan.content.snapshot import freeze, freeze_fields
 from turnspan.dialects.gemini import finish_reasons
 from turnspan.providers.modalities import add_tokens
 from turnspan.runtime.type_guards import is_dict, is_list
-from turnspan.tracing.endpoint import UNFINISHED, ReplyFacts, write_usage
+from turnspan.tracing.endpoint import UNFINISHED, Accumulator, Endpoint, ReplyFacts, write_usage
 from turnspan.tracing.request_parameters import describe
 from turnspan.turn.turn import TokenUsage, ToolRequest
 
@@ -64,11 +64,11 @@ def body_of(response: Any) -> dict[str, Any] | None:
     return parsed if is_dict(parsed) else None
 
 
-class GenerateContent:
+class GenerateContent(Endpoint):
     """``POST /models/...:generateContent`` and its stream."""
 
-    operation: str = semconv.OP_GENERATE_CONTENT
-    dialect: str = DIALECT
+    operation = semconv.OP_GENERATE_CONTENT
+    dialect = DIALECT
 
     def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         """Write the request's attributes."""
@@ -232,17 +232,13 @@ def _cut_reasons(response: Mapping[str, Any]) -> list[str]:
     return reasons or [UNFINISHED]
 
 
-class ContentAccumulator:
+class ContentAccumulator(Accumulator):
     """Folds the chunks of a stream, each an answer of its own."""
 
-    __slots__ = ("_candidates", "_head", "_usage", "done", "first")
-
-    done: bool
-    first: float | None
+    __slots__ = ("_candidates", "_head", "_usage")
 
     def __init__(self) -> None:
-        self.done = False
-        self.first = None
+        super().__init__()
         self._head: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
         self._candidates: dict[int, _Candidate] = {}

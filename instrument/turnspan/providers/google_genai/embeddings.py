@@ -9,18 +9,18 @@ import orjson
 
 from turnspan import semconv
 from turnspan.content.snapshot import freeze
-from turnspan.providers.google_genai.content import ContentAccumulator, describe_usage
+from turnspan.providers.google_genai.content import describe_usage
 from turnspan.runtime.type_guards import is_dict, is_list
-from turnspan.tracing.endpoint import ReplyFacts
+from turnspan.tracing.endpoint import Endpoint
 
 DIALECT: Final = "gemini.embeddings"
 
 
-class GeminiEmbeddings:
+class GeminiEmbeddings(Endpoint):
     """``:batchEmbedContents``, ``:embedContent``, and ``:predict`` of Vertex's embedding models."""
 
-    operation: str = semconv.OP_EMBEDDINGS
-    dialect: str = DIALECT
+    operation = semconv.OP_EMBEDDINGS
+    dialect = DIALECT
 
     def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         """Write the request's attributes."""
@@ -54,14 +54,6 @@ class GeminiEmbeddings:
             attributes[semconv.EMBEDDINGS_DIMENSION_COUNT] = sizes[0]
         if rest:
             attributes[semconv.RESPONSE_DETAILS] = orjson.dumps(rest).decode()
-
-    def reply(self, response: Any) -> ReplyFacts | None:
-        """Nothing: it is no round of a turn."""
-        return None
-
-    def accumulator(self) -> ContentAccumulator:
-        """Never asked for: vectors are not streamed."""
-        return ContentAccumulator()
 
     def error_code(self, error: BaseException) -> Any:
         """The API's ``status``."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from turnspan import semconv
 from turnspan.content.snapshot import freeze
-from turnspan.providers.openai.chat import ChatCompletions
+from turnspan.providers.openai.chat import ChatAccumulator, ChatCompletions
 from turnspan.providers.openai.completions import CompletionAccumulator, Completions
 from turnspan.providers.openai.embeddings import Embeddings
-from turnspan.providers.openai.pieces import joined_content
 from turnspan.runtime.later import later
 from turnspan.runtime.type_guards import is_dict, is_list
-from turnspan.tracing.endpoint import Endpoint, ReplyFacts, fields_of
+from turnspan.tracing.endpoint import Accumulator, Endpoint, ReplyFacts, fields_of
 
 PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
     "completion": ("model", "messages"),
@@ -48,31 +46,21 @@ def body_of(entry: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dic
     return body
 
 
-class LiteLLMChat:
+class LiteLLMChat(ChatCompletions):
     """``completion`` and ``acompletion``."""
-
-    operation: str = semconv.OP_CHAT
-    dialect: str = "openai.chat"
-
-    def __init__(self) -> None:
-        self._chat = ChatCompletions()
 
     def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         """Write the request's attributes."""
-        self._chat.describe(body, attributes)
+        super().describe(body, attributes)
         del attributes[semconv.OPENAI_API_TYPE]  # the provider need not be OpenAI
         if isinstance(body.get("response_format"), type):
             attributes[semconv.OUTPUT_TYPE] = "json"
-
-    def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """A copy of the request that no later change reaches."""
-        return self._chat.freeze(body)
 
     def describe_response(
         self, response: Any, attributes: dict[str, Any], *, cut: bool = False
     ) -> None:
         """Write the attributes of a reply."""
-        self._chat.describe_response(response, attributes, cut=cut)
+        super().describe_response(response, attributes, cut=cut)
         counts = fields_of(fields_of(response).get("usage"))
         written = _written(counts)
         if written is not None:
@@ -81,21 +69,17 @@ class LiteLLMChat:
             if hour:
                 attributes[semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS] = hour
 
-    def reply(self, response: Any) -> ReplyFacts | None:
+    def reply(self, response: Any) -> ReplyFacts:
         """What a reply means for the turn."""
-        reply = self._chat.reply(response)
+        reply = super().reply(response)
         written = _written(fields_of(fields_of(response).get("usage")))
         if written is not None and reply.usage is not None:
             reply.usage.cache_write_tokens = written
         return reply
 
-    def accumulator(self) -> ChunkAccumulator:
+    def accumulator(self) -> Accumulator:
         """A fresh accumulator."""
         return ChunkAccumulator()
-
-    def error_code(self, error: BaseException) -> Any:
-        """The code of the provider's error, where LiteLLM keeps it."""
-        return getattr(error, "code", None)
 
 
 def _written(counts: Mapping[str, Any]) -> int | None:
@@ -115,7 +99,7 @@ def _written_for_an_hour(counts: Mapping[str, Any]) -> int:
 class LiteLLMText(Completions):
     """``text_completion`` and ``atext_completion``."""
 
-    def accumulator(self) -> Any:
+    def accumulator(self) -> Accumulator:
         """A fresh accumulator."""
         return TextAccumulator()
 
@@ -135,110 +119,20 @@ class TextAccumulator(CompletionAccumulator):
         return response
 
 
-class ChunkAccumulator:
+class ChunkAccumulator(ChatAccumulator):
     """Folds ``ModelResponseStream`` objects, of which providers fill different fields."""
 
-    def __init__(self) -> None:
-        self.done = False
-        self.first: float | None = None
-        self.chunks: Any = None
-        """The chunks as LiteLLM has them, with the token usage that it keeps from the caller."""
-        self._head: dict[str, Any] = {}
-        self._usage: Any = None
-        self._choices: dict[int, _LiteLlmChoice] = {}
-
-    def fold(self, chunk: Any) -> bool:
-        """Take a chunk in; never one that carries only what the caller did not ask for."""
-        if self.first is None:
-            self.first = time.perf_counter()
-        fields = fields_of(chunk)
-        for name in ("id", "model", "created", "service_tier", "system_fingerprint"):
-            if fields.get(name):
-                self._head[name] = fields[name]
-        if fields.get("usage") is not None:
-            self._usage = freeze(fields["usage"])
-        for each in fields.get("choices") or ():
-            choice = fields_of(each)
-            index = choice.get("index") or 0
-            state = self._choices.get(index)
-            if state is None:
-                state = self._choices[index] = _LiteLlmChoice()
-            state.fold(fields_of(choice.get("delta")))
-            if choice.get("finish_reason"):
-                state.finish_reason = choice["finish_reason"]
-        known = self._choices.values()
-        self.done = bool(known) and all(one.finish_reason for one in known)
-        return False
+    chunks: Any = None
+    """The chunks as LiteLLM has them, with the token usage that it keeps from the caller."""
+    left_out: ClassVar[tuple[str, ...]] = ("provider_specific_fields",)
 
     def response(self) -> dict[str, Any] | None:
         """The reply as it would have come unstreamed."""
-        if not self._head and not self._choices:
-            return None
-        choices = [one.plain(index) for index, one in sorted(self._choices.items())]
-        response: dict[str, Any] = {**self._head, "choices": choices}
-        usage = usage_in(self.chunks) or self._usage
-        if usage is not None:
+        response = super().response()
+        usage = usage_in(self.chunks)
+        if response is not None and usage is not None:
             response["usage"] = usage
         return response
-
-
-class _LiteLlmChoice:
-    """One choice of a stream."""
-
-    def __init__(self) -> None:
-        self.finish_reason = ""
-        self._role = "assistant"
-        self._texts: list[str] = []
-        self._tools: dict[Any, dict[str, Any]] = {}
-        self._extras: dict[str, Any] = {}
-
-    def fold(self, delta: Mapping[str, Any]) -> None:
-        for name, value in delta.items():
-            if value is None or name == "provider_specific_fields":
-                continue
-            if name == "role":
-                self._role = value
-            elif name == "content":
-                self._texts.append(value)
-            elif name == "tool_calls":
-                for tool in value:
-                    self._fold_tool(fields_of(tool))
-            elif isinstance(value, str):
-                self._extras[name] = self._extras.get(name, "") + value
-            elif is_list(value):
-                self._extras[name] = [*self._extras.get(name, ()), *freeze(value)]
-            else:
-                self._extras[name] = freeze(value)
-
-    def _fold_tool(self, tool: Mapping[str, Any]) -> None:
-        index = tool.get("index")
-        key = len(self._tools) if index is None else index
-        known = self._tools.get(key)
-        if known is None:
-            known = self._tools[key] = {"id": None, "type": "function", "name": "", "parts": []}
-        known["id"] = tool.get("id") or known["id"]
-        known["type"] = tool.get("type") or known["type"]
-        function = fields_of(tool.get("function"))
-        known["name"] = known["name"] or function.get("name") or ""
-        if function.get("arguments"):
-            known["parts"].append(function["arguments"])
-
-    def plain(self, index: int) -> dict[str, Any]:
-        message: dict[str, Any] = {
-            "role": self._role,
-            "content": joined_content(self._texts) or None,
-            **self._extras,
-        }
-        if self._tools:
-            message["tool_calls"] = [
-                {
-                    "id": tool["id"],
-                    "type": tool["type"],
-                    "function": {"name": tool["name"], "arguments": "".join(tool["parts"])},
-                }
-                for _, tool in sorted(self._tools.items())
-            ]
-        return {"index": index, "message": message, "finish_reason": self.finish_reason or None}
 
 
 def usage_in(chunks: Any) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from turnspan.content.snapshot import freeze
 from turnspan.providers.llm.messages import answered, asked
 from turnspan.providers.llm.names import model_of
 from turnspan.runtime.type_guards import is_dict, is_list
-from turnspan.tracing.endpoint import UNFINISHED, Accumulator, ReplyFacts, write_usage
+from turnspan.tracing.endpoint import UNFINISHED, Endpoint, ReplyFacts, write_usage
 from turnspan.tracing.request_parameters import describe
 from turnspan.turn.turn import TokenUsage
 
@@ -21,11 +21,10 @@ _CHOICES: Final = ("choices", "candidates")
 _tools: Final = FrozenOnce()
 
 
-class PluginResponse:
+class PluginResponse(Endpoint):
     """The endpoint of one response of ``llm``."""
 
-    operation: str = semconv.OP_CHAT
-    dialect: str = "genai"
+    dialect = "genai"
 
     def __init__(self, response: Any, before: list[Any]) -> None:
         self._response = response
@@ -104,14 +103,6 @@ class PluginResponse:
         return ReplyFacts(
             self._model(said), [reason] if reason else [], known, requests, self._usage()
         )
-
-    def accumulator(self) -> Accumulator:
-        """Pieces are kept by the response itself."""
-        raise NotImplementedError
-
-    def error_code(self, error: BaseException) -> Any:
-        """The code that a plugin's exception carries, if it does."""
-        return getattr(error, "code", None)
 
     def _json(self) -> dict[str, Any]:
         found: Any = self._response.response_json

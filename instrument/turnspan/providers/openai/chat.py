@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from turnspan import semconv
 from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
@@ -12,7 +12,7 @@ from turnspan.content.snapshot import freeze, freeze_fields
 from turnspan.providers.openai.pieces import block_text, joined_content, joined_text, merged
 from turnspan.providers.openai.usage import describe_usage, read_usage, usage_of
 from turnspan.runtime.type_guards import is_dict
-from turnspan.tracing.endpoint import UNFINISHED, ReplyFacts, fields_of
+from turnspan.tracing.endpoint import UNFINISHED, Accumulator, Endpoint, ReplyFacts, fields_of
 from turnspan.tracing.provider_errors import code_of, problem_of
 from turnspan.tracing.request_parameters import describe
 from turnspan.turn.turn import ToolRequest
@@ -28,11 +28,10 @@ _NOTHING: Final[dict[str, Any]] = {}
 _FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
 
 
-class ChatCompletions:
+class ChatCompletions(Endpoint):
     """``POST /chat/completions``."""
 
-    operation: str = semconv.OP_CHAT
-    dialect: str = DIALECT
+    dialect = DIALECT
 
     def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         """Write the request's attributes."""
@@ -110,13 +109,9 @@ class ChatCompletions:
         reply.tool_requests = requests
         return reply
 
-    def accumulator(self) -> ChatAccumulator:
+    def accumulator(self) -> Accumulator:
         """A fresh accumulator."""
         return ChatAccumulator()
-
-    def error_code(self, error: BaseException) -> Any:
-        """``error.code`` as the API gave it."""
-        return getattr(error, "code", None)
 
 
 def finish_reasons(choices: Sequence[Any]) -> tuple[str, ...]:
@@ -140,17 +135,16 @@ def _requested(tool: Mapping[str, Any]) -> ToolRequest:
     return (tool.get("id") or "", asked.get("name") or "", arguments)
 
 
-class ChatAccumulator:
+class ChatAccumulator(Accumulator):
     """Folds ``ChatCompletionChunk`` objects."""
 
-    __slots__ = ("_choices", "_head", "_texts", "_usage", "done", "first")
+    left_out: ClassVar[tuple[str, ...]] = ()
+    """Fields outside the schema that are not kept."""
 
-    done: bool
-    first: float | None
+    __slots__ = ("_choices", "_head", "_texts", "_usage")
 
     def __init__(self) -> None:
-        self.done = False
-        self.first = None
+        super().__init__()
         self._head: dict[str, Any] = {}
         self._choices: dict[int, _Choice] = {}
         self._usage: Any = None
@@ -197,21 +191,22 @@ class ChatAccumulator:
         usage = usage_of(fields)
         if usage is not None:
             self._usage = freeze(usage)
-        choices = chunk.choices
+        choices = fields.get("choices") or ()
         for choice in choices:
-            self._fold_choice(choice)
+            self._fold_choice(fields_of(choice))
         return usage is not None and not choices
 
-    def _fold_choice(self, choice: Any) -> None:
-        index = choice.index
+    def _fold_choice(self, fields: Mapping[str, Any]) -> None:
+        index = fields.get("index") or 0
         state = self._choices.get(index)
         if state is None:
-            state = self._choices[index] = _Choice()
+            state = self._choices[index] = _Choice(self.left_out)
             if index == 0:
                 self._texts = state.texts
-        state.fold(choice.delta)
-        if choice.finish_reason is not None:
-            state.finish_reason = choice.finish_reason
+        state.fold(fields_of(fields.get("delta")))  # some servers close with a choice without one
+        reason = fields.get("finish_reason")
+        if reason is not None:
+            state.finish_reason = reason
             self.done = all(c.finish_reason is not None for c in self._choices.values())
 
     def response(self) -> dict[str, Any] | None:
@@ -229,14 +224,26 @@ class ChatAccumulator:
 
 _SCHEMA: Final = frozenset({"role", "content", "refusal", "tool_calls", "function_call"})
 """The fields of a delta that are folded on their own."""
+_TOOL_SCHEMA: Final = frozenset({"index", "id", "type", "function"})
+"""The same of a piece of a tool call."""
 
 
 class _Choice:
     """One choice of a stream."""
 
-    __slots__ = ("extras", "finish_reason", "pieces", "refusals", "role", "texts", "tools")
+    __slots__ = (
+        "extras",
+        "finish_reason",
+        "left_out",
+        "pieces",
+        "refusals",
+        "role",
+        "texts",
+        "tools",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, left_out: tuple[str, ...]) -> None:
+        self.left_out = left_out
         self.texts: list[Any] = []
         self.refusals: list[str] = []
         self.role = "assistant"
@@ -247,34 +254,35 @@ class _Choice:
         """Whatever else is outside it, merged."""
         self.finish_reason: str | None = None
 
-    def fold(self, delta: Any) -> None:
-        if delta is None:  # some servers close with a choice that has no delta
-            return
-        if delta.role:
-            self.role = delta.role
-        if delta.content:
-            self.texts.append(delta.content)
-        if delta.refusal:
-            self.refusals.append(delta.refusal)
-        for tool in delta.tool_calls or ():
-            self._fold_tool(tool)
-        call = delta.function_call
+    def fold(self, delta: Mapping[str, Any]) -> None:
+        get = delta.get
+        self.role = get("role") or self.role
+        content = get("content")
+        if content:
+            self.texts.append(content)
+        refusal = get("refusal")
+        if refusal:
+            self.refusals.append(refusal)
+        for tool in get("tool_calls") or ():
+            self._fold_tool(fields_of(tool))
+        call = get("function_call")
         if call is not None:
+            asked = fields_of(call)
             known = self.extras.setdefault("function_call", {"name": "", "arguments": ""})
-            known["name"] += call.name or ""
-            known["arguments"] += call.arguments or ""
-        for name, value in fields_of(delta).items():
-            if value is not None and name not in _SCHEMA:
+            known["name"] += asked.get("name") or ""
+            known["arguments"] += asked.get("arguments") or ""
+        for name, value in delta.items():
+            if value is not None and name not in _SCHEMA and name not in self.left_out:
                 self._fold_extra(name, value)
 
-    def _fold_tool(self, piece: Any) -> None:
-        function = piece.function
+    def _fold_tool(self, piece: Mapping[str, Any]) -> None:
+        index, function = piece.get("index"), fields_of(piece.get("function"))
         for tool in reversed(self.tools):
-            if tool.goes_on(piece, function):
-                tool.fold(piece, function)
-                return
-        tool = _Tool(len(self.tools) if piece.index is None else piece.index)
-        self.tools.append(tool)
+            if tool.goes_on(index, piece.get("id"), function):
+                break
+        else:
+            tool = _Tool(len(self.tools) if index is None else index)
+            self.tools.append(tool)
         tool.fold(piece, function)
 
     def _fold_extra(self, name: str, value: Any) -> None:
@@ -309,34 +317,29 @@ class _Tool:
         self.parts: list[str] = []
         self.extras: dict[str, Any] = {}
 
-    def goes_on(self, piece: Any, function: Any) -> bool:
+    def goes_on(self, index: Any, identity: Any, function: Mapping[str, Any]) -> bool:
         """Whether a piece is of this call. Some servers give every call the same index, or none;
         some give every piece an id of its own. A name begins a call."""
-        begins = function is not None and bool(function.name)
-        if piece.index is None:
-            return not begins and (not piece.id or piece.id == self.id)
-        if piece.index != self.index:
+        begins = bool(function.get("name"))
+        if index is None:
+            return not begins and (not identity or identity == self.id)
+        if index != self.index:
             return False
-        return not (begins and piece.id and self.id and piece.id != self.id)
+        return not (begins and identity and self.id and identity != self.id)
 
-    def fold(self, piece: Any, function: Any) -> None:
-        self.id = self.id or piece.id
-        self.kind = piece.type or self.kind
-        if function is not None:
-            self.name = self.name or function.name or ""
-            if function.arguments:
-                self.parts.append(function.arguments)
-        extras = piece.__pydantic_extra__
-        if extras:
-            self._fold_extras(extras)
-
-    def _fold_extras(self, extras: Mapping[str, Any]) -> None:
-        for key, value in extras.items():
+    def fold(self, piece: Mapping[str, Any], function: Mapping[str, Any]) -> None:
+        self.id = self.id or piece.get("id")
+        self.kind = piece.get("type") or self.kind
+        self.name = self.name or function.get("name") or ""
+        arguments = function.get("arguments")
+        if arguments:
+            self.parts.append(arguments)
+        for key, value in piece.items():
             if key == "custom":
                 given = fields_of(value)
                 self.name = self.name or given.get("name") or ""
                 self.parts.append(given.get("input") or "")
-            elif value is not None:
+            elif value is not None and key not in _TOOL_SCHEMA:
                 self.extras[key] = merged(self.extras.get(key), freeze(value), key)
 
     def plain(self) -> dict[str, Any]:

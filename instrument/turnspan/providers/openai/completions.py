@@ -10,7 +10,7 @@ from turnspan import semconv
 from turnspan.content.snapshot import freeze
 from turnspan.providers.openai.chat import ChatCompletions, finish_reasons
 from turnspan.providers.openai.usage import read_usage, usage_of
-from turnspan.tracing.endpoint import ReplyFacts, fields_of
+from turnspan.tracing.endpoint import Accumulator, ReplyFacts, fields_of
 from turnspan.tracing.request_parameters import describe
 
 DIALECT: Final = "openai.completions"
@@ -40,22 +40,18 @@ class Completions(ChatCompletions):
             usage=None if usage is None else read_usage(usage),
         )
 
-    def accumulator(self) -> Any:
+    def accumulator(self) -> Accumulator:
         """A fresh accumulator."""
         return CompletionAccumulator()
 
 
-class CompletionAccumulator:
+class CompletionAccumulator(Accumulator):
     """Folds the ``Completion`` objects of a stream."""
 
-    __slots__ = ("_head", "_reasons", "_texts", "_usage", "done", "first")
-
-    done: bool
-    first: float | None
+    __slots__ = ("_head", "_reasons", "_texts", "_usage")
 
     def __init__(self) -> None:
-        self.done = False
-        self.first = None
+        super().__init__()
         self._head: dict[str, Any] = {}
         self._texts: dict[int, list[str]] = {}
         self._reasons: dict[int, str | None] = {}

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from turnspan import semconv
-from turnspan.content.snapshot import freeze
 from turnspan.providers.openai.completions import CompletionAccumulator
 from turnspan.runtime.type_guards import is_list
-from turnspan.tracing.endpoint import Accumulator, ReplyFacts, fields_of, write_counts
+from turnspan.tracing.endpoint import Accumulator, Endpoint, fields_of, write_counts, write_named
 from turnspan.tracing.request_parameters import describe
 
 DIALECT: Final = "openai.embeddings"
@@ -22,11 +21,11 @@ _ABOUT_RESPONSE: Final = (
 _FLOAT_BYTES: Final = 4
 
 
-class Embeddings:
+class Embeddings(Endpoint):
     """``POST /embeddings``: no round of a turn."""
 
-    operation: str = semconv.OP_EMBEDDINGS
-    dialect: str = DIALECT
+    operation = semconv.OP_EMBEDDINGS
+    dialect = DIALECT
 
     def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         """Write the request's attributes."""
@@ -39,36 +38,21 @@ class Embeddings:
         if type(dimensions) is int:
             attributes[semconv.EMBEDDINGS_DIMENSION_COUNT] = dimensions
 
-    def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """A copy of the request that no later change reaches."""
-        return {key: freeze(value) for key, value in body.items()}
-
     def describe_response(
         self, response: Any, attributes: dict[str, Any], *, cut: bool = False
     ) -> None:
         """Write the attributes of a list of embeddings."""
         fields = fields_of(response)
-        for key, name in _ABOUT_RESPONSE:
-            value = fields.get(key)
-            if value:
-                attributes[name] = value
+        write_named(fields, _ABOUT_RESPONSE, attributes)
         write_counts(fields_of(fields.get("usage")), _COUNTS, attributes)
         data = fields.get("data")
         size = dimension_count(fields_of(data[0]).get("embedding")) if is_list(data) and data else 0
         if size:
             attributes[semconv.EMBEDDINGS_DIMENSION_COUNT] = size
 
-    def reply(self, response: Any) -> ReplyFacts | None:
-        """It means nothing for the turn."""
-        return None
-
     def accumulator(self) -> Accumulator:
         """Embeddings are not streamed; what came if they were is not kept."""
         return CompletionAccumulator()
-
-    def error_code(self, error: BaseException) -> Any:
-        """``error.code`` as the API gave it."""
-        return getattr(error, "code", None)
 
 
 def dimension_count(embedding: Any) -> int:

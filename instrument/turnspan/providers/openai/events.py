@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from turnspan.content.snapshot import freeze
 from turnspan.runtime.type_guards import is_dict, is_list
-from turnspan.tracing.endpoint import fields_of
+from turnspan.tracing.endpoint import Accumulator, fields_of
 
 _DELTAS: Final = {
     "response.output_text.delta": ("content", "output_text", "text"),
@@ -27,28 +27,14 @@ _FINAL: Final = frozenset({"response.completed", "response.incomplete", "respons
 _ITEMS: Final = frozenset({"response.output_item.added", "response.output_item.done"})
 
 
-class ResponsesAccumulator:
+class ResponsesAccumulator(Accumulator):
     """Folds ``ResponseStreamEvent`` objects. The last one brings the whole response; what has come
     piece by piece is for streams that break off before."""
 
-    __slots__ = (
-        "_done",
-        "_error",
-        "_items",
-        "_last",
-        "_parts",
-        "_pieces",
-        "_snapshot",
-        "done",
-        "first",
-    )
-
-    done: bool
-    first: float | None
+    __slots__ = ("_done", "_error", "_items", "_last", "_parts", "_pieces", "_snapshot")
 
     def __init__(self) -> None:
-        self.done = False
-        self.first = None
+        super().__init__()
         self._snapshot: dict[str, Any] = {}
         self._items: dict[int, dict[str, Any]] = {}
         self._done: set[int] = set()

@@ -20,7 +20,7 @@ from turnspan.providers.openai.responses import (
     read_reply,
     read_usage,
 )
-from turnspan.tracing.endpoint import ReplyFacts, fields_of, write_usage
+from turnspan.tracing.endpoint import Endpoint, ReplyFacts, fields_of, write_usage
 
 _PATH: Final = "/responses/"
 _OPERATIONS: Final = {
@@ -29,11 +29,11 @@ _OPERATIONS: Final = {
 }
 
 
-class FetchResponse:
+class FetchResponse(Endpoint):
     """``GET /responses/{id}`` or its ``/cancel``: no round of a turn, no tokens of its own, no
     input."""
 
-    dialect: str = DIALECT
+    dialect = DIALECT
 
     def __init__(self, responses: Responses, operation: str = semconv.OP_FETCH_RESPONSE) -> None:
         self.operation = operation
@@ -85,10 +85,6 @@ class FetchResponse:
     def accumulator(self) -> ResponsesAccumulator:
         """A fresh accumulator."""
         return ResponsesAccumulator()
-
-    def error_code(self, error: BaseException) -> Any:
-        """``error.code`` as the API gave it."""
-        return getattr(error, "code", None)
 
 
 def asked_of(options: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:

@@ -12,7 +12,14 @@ from turnspan.dialects.openai_items import asked_key, tool_name
 from turnspan.providers.openai.events import ResponsesAccumulator
 from turnspan.providers.openai.usage import describe_modalities
 from turnspan.runtime.type_guards import is_dict
-from turnspan.tracing.endpoint import UNFINISHED, ReplyFacts, fields_of, write_counts
+from turnspan.tracing.endpoint import (
+    UNFINISHED,
+    Endpoint,
+    ReplyFacts,
+    fields_of,
+    write_counts,
+    write_named,
+)
 from turnspan.tracing.provider_errors import code_of, problem_of
 from turnspan.tracing.request_parameters import describe
 from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
@@ -46,11 +53,10 @@ _FREEZERS: Final = {"input": FrozenHistory().freeze, "tools": FrozenOnce().freez
 _MAX_PENDING: Final = 10_000
 
 
-class Responses:
+class Responses(Endpoint):
     """``POST /responses``."""
 
-    operation: str = semconv.OP_CHAT
-    dialect: str = DIALECT
+    dialect = DIALECT
 
     def __init__(self) -> None:
         self.pending: dict[str, Turn | None] = {}
@@ -117,10 +123,6 @@ class Responses:
         """A fresh accumulator."""
         return ResponsesAccumulator()
 
-    def error_code(self, error: BaseException) -> Any:
-        """``error.code`` as the API gave it."""
-        return getattr(error, "code", None)
-
 
 def _describe_options(body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
     """Write what stands in objects of the request."""
@@ -143,10 +145,7 @@ def _describe_options(body: Mapping[str, Any], attributes: dict[str, Any]) -> No
 def describe_identity(response: Any, attributes: dict[str, Any], *, cut: bool = False) -> None:
     """Write which response it is and how it ended."""
     fields = fields_of(response)
-    for key, name in _ABOUT_RESPONSE:
-        value = fields.get(key)
-        if value:
-            attributes[name] = value
+    write_named(fields, _ABOUT_RESPONSE, attributes)
     reason = finish_reason(fields) or (UNFINISHED if cut else "")
     if reason:
         attributes[semconv.RESPONSE_FINISH_REASONS] = (reason,)
