@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import orjson
 
-from turnspan.dialects.rebuild import rebuild_message
+from turnspan.dialects.convert import rebuild_message
 from turnspan.runtime.errors import TurnspanError
 from turnspan_clickhouse.rows.tables import NO_HASH
 from turnspan_clickhouse.store.client import Store

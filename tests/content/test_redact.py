@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from turnspan.config import Settings
-from turnspan.dialects.convert import convert_message
-from turnspan.dialects.rebuild import rebuild_message
+from turnspan.dialects.convert import convert_message, rebuild_message
 from turnspan.redaction.brief import error_text
 from turnspan.redaction.redactor import DROPPED, FAILED, Redactor
 from turnspan.redaction.secret_rules import OWN

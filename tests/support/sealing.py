@@ -9,7 +9,7 @@ import orjson
 
 from turnspan.content.media import digest_media
 from turnspan.content.model import Message, dumps, dumps_text
-from turnspan.dialects.rebuild import convert_sealed, rebuild_message
+from turnspan.dialects.convert import convert_sealed, rebuild_message
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from turnspan.content.model import Message as GenAiMessage
 from turnspan.content.model import Part, dumps, dumps_text, plain_json
 from turnspan.content.sizes import size_of
 from turnspan.content.text_message import as_dict_message
-from turnspan.dialects.rebuild import convert_sealed
+from turnspan.dialects.convert import convert_sealed
 from turnspan.redaction.redactor import Redactor
 from turnspan.redaction.truncate import limit_parts
 from turnspan.runtime.mypyc import mypyc_attr

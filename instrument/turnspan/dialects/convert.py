@@ -24,6 +24,7 @@ from turnspan.content.model import (
     RequestParts,
     as_dict,
     as_list,
+    dumps,
     unknown_part,
 )
 from turnspan.content.text_message import as_dict_message
@@ -38,22 +39,7 @@ from turnspan.dialects import (
     openai_responses,
 )
 from turnspan.runtime.guard import errors
-
-__all__ = [
-    "CallContent",
-    "Dialect",
-    "Message",
-    "Part",
-    "RequestParts",
-    "convert",
-    "convert_message",
-    "dialect_of",
-    "join_request",
-    "output_messages",
-    "response_details",
-    "split_request",
-    "tool_definitions",
-]
+from turnspan.runtime.value_exceptions import delivered
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +60,18 @@ class Dialect:
     """What a response says beside its messages."""
 
 
-def _dialect(module: ModuleType) -> Dialect:
+def _dialect(module: ModuleType, like: ModuleType | None = None) -> Dialect:
+    """The dialect that a module says; ``like`` is another one whose messages it has."""
+    messages = module if like is None else like
     return Dialect(
         module.NAME,
         module.split_request,
         module.join_request,
-        module.system_parts,
-        module.tool_definitions,
+        messages.system_parts,
+        messages.tool_definitions,
         module.output_messages,
-        module.to_message,
-        module.from_message,
+        messages.to_message,
+        messages.from_message,
         getattr(module, "is_exact", _never),
         getattr(module, "details", lambda response: {}),
     )
@@ -94,16 +82,16 @@ def _never(raw: dict[str, Any]) -> bool:
 
 
 _DIALECTS: Final[Mapping[str, Dialect]] = {
-    module.NAME: _dialect(module)
-    for module in (
-        openai_chat,
-        openai_responses,
-        openai_completions,
-        openai_embeddings,
-        anthropic_messages,
-        gemini,
-        gemini_embeddings,
-        genai,
+    dialect.name: dialect
+    for dialect in (
+        _dialect(openai_chat),
+        _dialect(openai_responses),
+        _dialect(openai_completions),
+        _dialect(openai_embeddings, like=openai_completions),
+        _dialect(anthropic_messages),
+        _dialect(gemini),
+        _dialect(gemini_embeddings, like=gemini),
+        _dialect(genai),
     )
 }
 
@@ -238,3 +226,49 @@ def describe_reply(found: CallContent, messages: list[Message]) -> None:
     found.response_text = texts[0] if len(texts) == 1 else "".join(texts)
     if thoughts:
         found.response_thoughts = "\n".join([thought for thought in thoughts if thought])
+
+
+def rebuild_message(dialect: str, role: str, name: str, parts: list[Part]) -> Any:
+    """The provider's message of these parts, exact where the record has no ``source``.
+
+    Embedded files come back as ``sha256:<hex>;size=<bytes>`` in the place of their base64 text.
+
+    Raises:
+        LookupError, TypeError, ValueError: the parts are not of a message of this dialect.
+    """
+    if len(parts) == 1 and parts[0].get(LAYOUT) == BARE:
+        return parts[0]["content"]
+    return dialect_of(dialect).from_message(role, name, parts)
+
+
+def convert_sealed(
+    dialect: str,
+    raw: Any,
+    *,
+    default_role: str = "user",
+    keep_bytes: bool = False,
+) -> tuple[Message, str]:
+    """A message in the GenAI schema and, where it cannot be rebuilt byte for byte, the provider's
+    JSON of it (else ``""``). Never raises.
+
+    Where embedded files are reduced to their hashes, they are so in the returned JSON too, and it
+    is that JSON which is compared.
+    """
+    reduced = raw if keep_bytes else digest_media(raw)
+    message = convert_message(dialect, reduced, default_role=default_role, keep_bytes=True)
+    fields = as_dict(reduced)
+    if fields is not None and dialect_of(dialect).is_exact(fields):
+        return message, ""
+    return message, _source(dialect, dumps(reduced), message)
+
+
+def _source(dialect: str, written: bytes, message: Message) -> str:
+    try:
+        rebuilt = rebuild_message(
+            dialect, message["role"], message.get("name", ""), message["parts"]
+        )
+    except BaseException as error:
+        if delivered(error):
+            raise
+        return written.decode()
+    return "" if dumps(rebuilt) == written else written.decode()

@@ -7,19 +7,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from turnspan.content.model import RequestParts, as_dict, as_list
-from turnspan.dialects.gemini import from_message, system_parts, to_message, tool_definitions
-from turnspan.dialects.openai_embeddings import output_messages
-
-__all__ = [
-    "NAME",
-    "from_message",
-    "join_request",
-    "output_messages",
-    "split_request",
-    "system_parts",
-    "to_message",
-    "tool_definitions",
-]
+from turnspan.dialects.openai_embeddings import output_messages as output_messages
 
 NAME: Final = "gemini.embeddings"
 

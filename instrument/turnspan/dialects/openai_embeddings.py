@@ -5,24 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
-from turnspan.dialects.openai_completions import (
-    from_message,
-    system_parts,
-    to_message,
-    tool_definitions,
-)
-from turnspan.dialects.plain_text import join_texts, split_texts
-
-__all__ = [
-    "NAME",
-    "from_message",
-    "join_request",
-    "output_messages",
-    "split_request",
-    "system_parts",
-    "to_message",
-    "tool_definitions",
-]
+from turnspan.dialects.openai_completions import join_texts, split_texts
 
 NAME: Final = "openai.embeddings"
 

@@ -12,10 +12,11 @@ from opentelemetry.context import Context
 from turnspan import semconv
 from turnspan.content.given_values import frozen_of, text_of
 from turnspan.loop.artifacts import new_id, resource_of
-from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import errors, guard
+from turnspan.runtime.value_exceptions import is_abort
 from turnspan.tracing import recording
 from turnspan.tracing.block_stack import WithBlock
+from turnspan.tracing.content_store import Fact
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY
 from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.loop_facts import (
@@ -86,6 +87,14 @@ class Inside:
     def recorder(self) -> State | None:
         """What records, if it makes records."""
         return recording_for(self._state)
+
+    def tell(self, made: Callable[[Mapping[str, Any], int], Fact]) -> bool:
+        """Tell of what is made of whose record it is, and of the time now, where that is recorded;
+        whether it is."""
+        state = self.recorder()
+        if state is not None:
+            state.content.tell(made(resource_of(state), time.time_ns()))
+        return state is not None
 
     def resource(self, state: State) -> Mapping[str, Any]:
         """Whose records its recorder makes; looked up once, until it records elsewhere."""

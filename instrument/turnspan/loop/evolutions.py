@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from turnspan.content.given_values import number_of, text_of
-from turnspan.loop.artifacts import new_id, resource_of
+from turnspan.loop.artifacts import new_id
 from turnspan.loop.attempts import Inside
 from turnspan.loop.lineages import Experiment, Lineage
 from turnspan.loop.versions import Version
@@ -50,18 +49,13 @@ def evolve(
         one, other = _version(from_version), _version(to_version)
         if isinstance(to_version, Version):
             lineage.current = to_version
-        state = Inside.here().recorder()
-        if state is None:
-            return ""
-        with looking:
-            changed = _changes(changes)
         made = new_id()
         configs: tuple[Any, Any] | None = None
         if isinstance(from_version, Version) and isinstance(to_version, Version):
             configs = (from_version.config, to_version.config)
-        state.content.tell(
-            Evolved(
-                resource=resource_of(state),
+        told = Inside.here().tell(
+            lambda resource, now: Evolved(
+                resource=resource,
                 lineage_id=lineage.id,
                 evolution_id=made,
                 from_version=one,
@@ -69,13 +63,13 @@ def evolve(
                 trigger=text_of(trigger),
                 hypothesis=text_of(hypothesis),
                 plan=text_of(plan),
-                changes=changed,
+                changes=_changes(changes),
                 author=text_of(author),
-                created_at=time.time_ns(),
+                created_at=now,
                 configs=configs,
             )
         )
-        return made
+        return made if told else ""
     return ""
 
 
@@ -109,15 +103,12 @@ def insight(
         The insight's id; empty if nothing was recorded.
     """
     with guard("insight", "turnspan.insight"):
-        state = Inside.here().recorder()
-        if state is None:
-            return ""
         made = text_of(id) or new_id()
         place = lineage.experiment_id if lineage is not None else ""
         sure = number_of(confidence)
-        state.content.tell(
-            InsightHad(
-                resource=resource_of(state),
+        told = Inside.here().tell(
+            lambda resource, now: InsightHad(
+                resource=resource,
                 experiment_id=experiment.id if experiment is not None else place,
                 lineage_id=lineage.id if lineage is not None else "",
                 insight_id=made,
@@ -126,10 +117,10 @@ def insight(
                 evolution_ids=tuple(text_of(one) for one in evolutions),
                 confidence=None if sure is None else float(sure),
                 author=text_of(author),
-                created_at=time.time_ns(),
+                created_at=now,
             )
         )
-        return made
+        return made if told else ""
     return ""
 
 
@@ -144,5 +135,7 @@ def _changes(given: Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
         return {text_of(given): ""}
     if isinstance(given, Mapping):
         by_kind = cast("Mapping[str, str]", given)
-        return {text_of(kind): text_of(what) for kind, what in by_kind.items()}
-    return {text_of(kind): "" for kind in given}
+        with looking:
+            return {text_of(kind): text_of(what) for kind, what in by_kind.items()}
+    with looking:
+        return {text_of(kind): "" for kind in given}

@@ -7,13 +7,12 @@ in threads and tasks, and over ``turnspan.inject`` and ``extract``.
 
 from __future__ import annotations
 
-import time
 from hashlib import blake2b
 from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.given_values import frozen_of, mistaken, number_of, text_of
-from turnspan.loop.artifacts import new_id, resource_of
+from turnspan.loop.artifacts import new_id
 from turnspan.loop.attempts import Inside
 from turnspan.loop.rollouts import Rollout, SharedBlock
 from turnspan.loop.versions import Version
@@ -72,7 +71,11 @@ class Lineage(SharedBlock):
         with guard("lineage.version"):
             if known is None:
                 self._versions[made.id] = made
-                self._tell_version(made)
+                self._inside.tell(
+                    lambda resource, now: VersionMade(
+                        resource, self.id, made.id, made.name, made.config, now
+                    )
+                )
             else:
                 made = known
             self.current = made
@@ -135,13 +138,11 @@ class Lineage(SharedBlock):
         self, strategy: str, locked: bool | None, directive: str, once: str, author: str
     ) -> None:
         """It is worked on, and this was said of it with that."""
-        state = self._inside.recorder()
-        if state is not None:
-            now = time.time_ns()
-            resource = resource_of(state)
-            state.content.tell(
-                LineageOpened(resource, self.experiment_id, self.id, self.label, now)
+        self._inside.tell(
+            lambda resource, now: LineageOpened(
+                resource, self.experiment_id, self.id, self.label, now
             )
+        )
         if strategy:
             self.strategy = text_of(strategy)
             self._tell("strategy", strategy, author)
@@ -156,19 +157,11 @@ class Lineage(SharedBlock):
 
     def _tell(self, kind: str, text: str, author: str) -> None:
         with guard("lineage.tell"):
-            state = self._inside.recorder()
-            if state is not None:
-                said = text_of(text)
-                resource, now = resource_of(state), time.time_ns()
-                state.content.tell(
-                    LineageTold(resource, self.id, kind, new_id(), said, text_of(author), now)
+            self._inside.tell(
+                lambda resource, now: LineageTold(
+                    resource, self.id, kind, new_id(), text_of(text), text_of(author), now
                 )
-
-    def _tell_version(self, made: Version) -> None:
-        state = self._inside.recorder()
-        if state is not None:
-            resource, now = resource_of(state), time.time_ns()
-            state.content.tell(VersionMade(resource, self.id, made.id, made.name, made.config, now))
+            )
 
 
 def _id_of(version: Version | str | None) -> str:
@@ -221,11 +214,12 @@ def experiment(session: str, *, need: str = "", constraints: Any = None) -> Expe
     made = Experiment(inside, text_of(session))
     with guard("experiment"):
         need = text_of(need)
-        state = inside.recorder() if need or constraints is not None else None
-        if state is not None:
-            resource, now = resource_of(state), time.time_ns()
-            bounds = frozen_of(constraints)
-            state.content.tell(ExperimentOpened(resource, made.id, need, bounds, now))
+        if need or constraints is not None:
+            inside.tell(
+                lambda resource, now: ExperimentOpened(
+                    resource, made.id, need, frozen_of(constraints), now
+                )
+            )
     return made
 
 

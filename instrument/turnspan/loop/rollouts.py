@@ -11,8 +11,8 @@ from turnspan import semconv
 from turnspan.content.given_values import frozen_of, text_of
 from turnspan.loop.artifacts import resource_of
 from turnspan.loop.attempts import Attempt, Inside
-from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import guard
+from turnspan.runtime.value_exceptions import is_abort
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.loop_facts import (
     FAILED,

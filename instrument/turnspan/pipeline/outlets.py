@@ -8,15 +8,50 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from turnspan.config import Settings, logger
-from turnspan.pipeline.providers import Providers
-from turnspan.runtime.guard import errors
+from turnspan.runtime.guard import guard
+from turnspan.runtime.otel_private import remove_processor
 from turnspan.runtime.stats import Stats
 
 if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
     from opentelemetry.sdk.trace.export import SpanExporter
 
     from turnspan.pipeline.other_backends import BoundedProcessor
     from turnspan.pipeline.processor import RecordProcessor
+
+
+class Providers:
+    """The TracerProviders that a recorder's processors are on: the one in use, and those that were
+    made for it before."""
+
+    def __init__(self) -> None:
+        self.made: list[TracerProvider] = []
+        """Made here. The newest is in use; the others may still be, by tracers that somebody
+        kept."""
+        self.current: TracerProvider | None = None
+
+    def use(self, provider: TracerProvider, *, owned: bool) -> None:
+        """Record under this provider; ``owned``: it was made here."""
+        self.current = provider
+        if owned:
+            self.made.append(provider)
+
+    def add(self, processor: SpanProcessor) -> None:
+        """Put a processor on all of them."""
+        for provider in self._all():
+            provider.add_span_processor(processor)
+
+    def remove(self, processor: SpanProcessor) -> None:
+        """Take a processor off all of them."""
+        for provider in self._all():
+            with guard("recorder.remove"):
+                remove_processor(provider, processor)
+
+    def _all(self) -> list[TracerProvider]:
+        current = self.current
+        if current is None or current in self.made:
+            return list(self.made)
+        return [*self.made, current]
 
 
 class Outlets:
@@ -78,30 +113,24 @@ class Outlets:
         """Bring all to where it is to go, within the seconds: whether that worked, and what is
         left."""
         deadline = time.monotonic() + timeout
-        ok, remaining = True, 0
-        try:
+        arrived, remaining = True, 0
+        with guard("flush"):
             if self.processor is not None:
-                ok = self.processor.force_flush(int(timeout * 1000))
+                arrived = self.processor.force_flush(int(timeout * 1000))
                 remaining = self.processor.remaining()
             for other in self.others:
                 left = max(0, int((deadline - time.monotonic()) * 1000))
-                ok = bool(other.force_flush(left)) and ok
-        except Exception as error:  # noqa: BLE001  never raises into the application
-            errors.record("flush", error)
-            ok = False
-        return ok, remaining
+                arrived = bool(other.force_flush(left)) and arrived
+            return arrived, remaining
+        return False, remaining
 
     def flush_to_disk(self, timeout: float) -> tuple[bool, int]:
         """Bring all records to the local disk, synced: whether that worked, and what is queued."""
-        ok, queued = True, 0
-        try:
+        with guard("flush"):
             if self.processor is not None:
-                ok = self.processor.flush_to_disk(timeout)
-                queued = self.processor.queued()
-        except Exception as error:  # noqa: BLE001  never raises into the application
-            errors.record("flush", error)
-            ok = False
-        return ok, queued
+                return self.processor.flush_to_disk(timeout), self.processor.queued()
+            return True, 0
+        return False, 0
 
     def leave_others(self) -> None:
         """Other backends have a moment from now on, however slowly they answer."""
@@ -114,10 +143,8 @@ class Outlets:
             if processor is None:
                 continue
             self.providers.remove(processor)
-            try:
+            with guard("shutdown"):
                 processor.shutdown()
-            except Exception as error:  # noqa: BLE001  never raises into the application
-                errors.record("shutdown", error)
         self._stats.former = self._stats.pipeline or self._stats.former
         self.processor = self._stats.pipeline = None
         self.others = []
@@ -137,7 +164,7 @@ class Outlets:
         processor = self.processor
         if processor is None:
             return
-        try:
+        with guard("exit"):
             landed = processor.drain_at_exit()
             if not landed or processor.dropped():
                 logger.warning("Turnspan has not landed everything: %s.", self._stats.snapshot())
@@ -145,15 +172,11 @@ class Outlets:
             farewell = exporter.farewell() if isinstance(exporter, RecordExporter) else ""
             if farewell:
                 print(farewell, file=sys.stderr)
-        except Exception as error:  # noqa: BLE001  the interpreter is leaving
-            errors.record("exit", error)
 
     def write_out(self, patience: float) -> None:
         """Before the process is gone without an exit: to the spool, and out to other backends."""
-        try:
+        with guard("exit"):
             if self.processor is not None:
                 self.processor.flush_to_spool(patience)
             for other in self.others:
                 other.force_flush(int(min(other.leaving(), patience) * 1000))
-        except Exception as error:  # noqa: BLE001  the process is leaving
-            errors.record("exit", error)

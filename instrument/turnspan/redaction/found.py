@@ -1,7 +1,8 @@
-"""What the searches for secrets share: what they find, and what is none."""
+"""What the searches for secrets share: what they find, what is none, and how it may be written."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from turnspan.runtime.later import later
@@ -36,3 +37,58 @@ def closed(text: str, start: int, quote: str, limit: int) -> int:
             return position
         position = text.find(quote, position + len(quote), start + limit)
     return -1
+
+
+# -- letters that no word has beside each other: what tells random letters from words -------------
+
+_PAIRS: Final = (
+    "b[hkqvwx]|c[jxz]|d[qz]|f[hjkqvwxz]|g[jkqx]|h[bfghjpqvwxz]|i[hjwy]|j[bcdfghjklmnqrtvwxyz]"
+    "|k[jkmqvxz]|l[jqxz]|m[hqxz]|n[xz]|oq|p[jqvz]|q[abcdefghijklmnopqrtvwxyz]|r[jqxz]|s[jz]|t[jq]"
+    "|u[hjqvwyz]|v[bdfhjklnpqrtvwxyz]|w[fgjkpquvxyz]|x[gjknqruvwz]|y[hjkqx]|z[bcdfgjklmnpqrstuvwxyz]"
+)
+"""Pairs that words and names in code have at most one of in 40,000."""
+_RARE: Final = later(_PAIRS)
+_WORDS: Final = later(rf"[0-9=%]|hf_|api_org_|{_PAIRS}")
+
+
+def has_rare_pair(text: str) -> bool:
+    """Whether two letters stand beside each other as they do in no word."""
+    return _RARE.search(text.lower()) is not None
+
+
+def reads_as_words(run: str) -> bool:
+    """Whether a run of small letters and signs is words, without a digit."""
+    return run.islower() and _WORDS.search(run) is None
+
+
+_ESCAPES: Final = {
+    "=": r"%(?:25){0,3}3[dD]|\\+u003[dD]",
+    "+": r"%(?:25){0,3}2[bB]|\\+u002[bB]",
+    "/": r"%(?:25){0,3}2[fF]|\\+/|\\+u002[fF]",
+    ":": r"%(?:25){0,3}3[aA]",
+    "|": r"%(?:25){0,3}7[cC]",
+    "@": r"%(?:25){0,3}40",
+}
+_TOKEN: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?(?:<?[=!]|[a-z-]*:)|.", re.DOTALL)
+
+
+def encoded(pattern: str) -> str:
+    """The pattern, in which each mark of ``_ESCAPES`` may be escaped.
+
+    In a URL, in JSON and in HTML the marks of base64 (``=``, ``+``, ``/``) stand as escapes
+    (``%3D``, ``\\u003d``, ``\\/``) in the middle of a secret.
+    """
+    return "".join(_either(token) for token in _TOKEN.findall(pattern))
+
+
+def _either(token: str) -> str:
+    if token == "%":
+        return "%(?:25){0,3}"
+    if token[0] == "[" and token[1] != "^":
+        marks = [mark for mark in _ESCAPES if mark in token]
+    else:
+        mark = token[1:] if token in (r"\|", r"\/", r"\+") else token if token in "=:@/" else ""
+        marks = [mark] if mark else []
+    if not marks:
+        return token
+    return f"(?:{token}|{'|'.join(_ESCAPES[mark] for mark in marks)})"

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from turnspan.redaction.bare_values import Bare, has_pairs, is_value
 from turnspan.redaction.command_lines import authorization, credentials, curl, kubernetes
 from turnspan.redaction.found import PLACEHOLDER, Span, closed
 from turnspan.redaction.secret_names import (
+    Bare,
+    has_pairs,
     hints_secret,
     is_name_in_code,
+    is_value,
     looks_random,
     names_secret,
 )

@@ -15,11 +15,10 @@ from turnspan.config import Settings
 from turnspan.content.json_codec import WRITING, WRITTEN
 from turnspan.content.media import decoded_base64
 from turnspan.content.model import BLOB, TEXT, Message, Part, as_dict, as_list, dumps_text
-from turnspan.redaction.exempt_words import KEYS, WORDS
-from turnspan.redaction.opaque import is_models, with_opaque
+from turnspan.redaction.exemptions import KEYS, WORDS, is_models, with_opaque
 from turnspan.redaction.secret_names import may_hold_secret, names_secret, secret_under
 from turnspan.redaction.secrets import find_secrets, mask_secrets
-from turnspan.redaction.text_cuts import beginning, ending
+from turnspan.redaction.truncate import beginning, ending
 from turnspan.runtime.guard import errors
 from turnspan.runtime.inspection import looking
 from turnspan.runtime.type_guards import is_list, kind_of
@@ -126,7 +125,7 @@ class Redactor:
 
         As ``value``, but what a part says of the provider's writing (the order of its keys) is left
         as it is: it is none of the application's text, and the message is rebuilt by it. So are the
-        provider's opaque values (``turnspan.redaction.opaque``), where the message is by its
+        provider's opaque values (``turnspan.redaction.exemptions``), where the message is by its
         ``role`` the model's.
         """
         if not self.active or (self._hook is None and self._are_plain(parts)):

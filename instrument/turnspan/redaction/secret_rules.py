@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from turnspan.redaction.encoded import encoded
+from turnspan.redaction.found import encoded
 from turnspan.redaction.secret_shapes import SHAPES
 from turnspan.runtime.later import later
 

@@ -15,8 +15,7 @@ from typing import Final
 
 from turnspan.redaction.command_lines import phrases
 from turnspan.redaction.disguised import disguised, wrapped
-from turnspan.redaction.found import PLACEHOLDER, Span
-from turnspan.redaction.letters import has_rare_pair, reads_as_words
+from turnspan.redaction.found import PLACEHOLDER, Span, has_rare_pair, reads_as_words
 from turnspan.redaction.named_secrets import named_secrets
 from turnspan.redaction.secret_names import names_secret
 from turnspan.redaction.secret_rules import (

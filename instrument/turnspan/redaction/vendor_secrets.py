@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Final
 
-from turnspan.redaction.encoded import encoded
-from turnspan.redaction.letters import has_rare_pair
+from turnspan.redaction.found import encoded, has_rare_pair
 from turnspan.redaction.secret_shapes import NAMED
 from turnspan.runtime.later import later
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import functools
 import opcode
 import signal
+import sys
 import threading
 from types import CodeType, TracebackType
 from typing import Any, Final
@@ -78,3 +79,19 @@ def _code_of(handler: Any) -> CodeType | None:
         call = getattr(kind_of(handler), "__call__", None)  # noqa: B004
         code = getattr(call, "__code__", None)
     return code if isinstance(code, CodeType) else None
+
+
+def is_cancelled(error: BaseException) -> bool:
+    """Whether this is asyncio's cancellation.
+
+    asyncio takes 30 ms to import, so it is looked at only where the application has imported it.
+    """
+    exceptions = sys.modules.get("asyncio.exceptions")
+    return exceptions is not None and isinstance(error, exceptions.CancelledError)
+
+
+def is_abort(error: BaseException | None) -> bool:
+    """Whether the work was stopped from outside: cancelled, interrupted, or its consumer left."""
+    if error is None:
+        return False
+    return isinstance(error, (KeyboardInterrupt, GeneratorExit)) or is_cancelled(error)

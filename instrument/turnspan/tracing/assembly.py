@@ -72,34 +72,21 @@ class Note:
 class AssemblyItem:
     """An item, as all that was said of it makes it."""
 
-    __slots__ = (
-        "hop",
-        "id",
-        "kept",
-        "reason",
-        "requires_depth",
-        "score",
-        "section",
-        "source",
-        "text",
-        "tokens",
-        "tokens_estimated",
-    )
+    text = ""
+    section = ""
+    source = ""
+    score: float | None = None
+    tokens: int | None = None
+    tokens_estimated = False
+    """Whether nobody has counted the tokens: they are a fourth of the text's letters."""
+    kept = False
+    reason = ""
+    """Why it was dropped."""
+    hop: int | None = None
+    requires_depth: int | None = None
 
     def __init__(self, item_id: str) -> None:
         self.id = item_id
-        self.text = ""
-        self.section = ""
-        self.source = ""
-        self.score: float | None = None
-        self.tokens: int | None = None
-        self.tokens_estimated = False
-        """Whether nobody has counted the tokens: they are a fourth of the text's letters."""
-        self.kept = False
-        self.reason = ""
-        """Why it was dropped."""
-        self.hop: int | None = None
-        self.requires_depth: int | None = None
 
 
 class AssemblyStep:
@@ -122,24 +109,13 @@ class AssemblyStep:
 class AssemblyScope:
     """Where an assembly is recorded: the same in each of its rows."""
 
-    __slots__ = (
-        "agent_name",
-        "parent_span_id",
-        "resource",
-        "session_id",
-        "span_id",
-        "trace_id",
-        "turn_id",
-    )
-
-    def __init__(self) -> None:
-        self.trace_id = 0
-        self.span_id = 0
-        self.parent_span_id = 0
-        self.turn_id = ""
-        self.session_id = ""
-        self.agent_name = ""
-        self.resource: Mapping[str, Any] = {}
+    trace_id = 0
+    span_id = 0
+    parent_span_id = 0
+    turn_id = ""
+    session_id = ""
+    agent_name = ""
+    resource: Mapping[str, Any] = {}
 
 
 class Assembly:

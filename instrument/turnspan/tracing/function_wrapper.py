@@ -15,8 +15,8 @@ import types
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
-from turnspan.runtime.cancellation import is_cancelled
 from turnspan.runtime.guard import guard
+from turnspan.runtime.value_exceptions import is_cancelled
 from turnspan.tracing.recording_protocol import NO_RECORDING, Recording, StartRecording, WrapperOf
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -31,7 +31,7 @@ from turnspan.tracing import otel_fast
 from turnspan.tracing.content_store import InferenceContent
 from turnspan.tracing.context import inside_span
 from turnspan.tracing.endpoint import UNFINISHED, Endpoint, ReplyFacts, describe_reply
-from turnspan.tracing.error_texts import failure_message, provider_message
+from turnspan.tracing.provider_errors import failure_message, provider_message
 from turnspan.tracing.recording import detach
 from turnspan.tracing.state import State, default
 from turnspan.turn.turn import TokenUsage, Turn

@@ -19,11 +19,11 @@ from turnspan import config, semconv
 from turnspan.content.snapshot import freeze
 from turnspan.metrics.measurements import WorkflowEnded
 from turnspan.runtime import otel_private
-from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import errors, guard
 from turnspan.runtime.inspection import looking
 from turnspan.runtime.type_guards import is_dict, kind_of
+from turnspan.runtime.value_exceptions import is_abort
 from turnspan.tracing import otel_fast
 from turnspan.tracing.content_store import Content
 from turnspan.tracing.context import active_session, active_turn, scope_attributes

@@ -13,9 +13,9 @@ from copy import copy
 from typing import Any, Final
 
 from turnspan.content.given_values import frozen_of, label_of, text_of, warn_of_near_misses
-from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard
+from turnspan.runtime.value_exceptions import is_abort
 from turnspan.turn.loop_detector import ExecutedTool
 from turnspan.turn.session import Session as Session
 from turnspan.turn.stop_reasons import (

@@ -16,6 +16,7 @@ from opentelemetry.context import Context
 
 from turnspan import semconv
 from turnspan.content.given_values import frozen_of, number_of, text_of
+from turnspan.loop.artifacts import new_id
 from turnspan.loop.consortia.blocks import (
     BlockRecording,
     ExclusiveBlock,
@@ -23,10 +24,9 @@ from turnspan.loop.consortia.blocks import (
     ids_around,
     span_within,
 )
-from turnspan.loop.consortia.ids import new_run_id
 from turnspan.loop.consortia.members import MEMBER_KEY, Arbiter, Member
-from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import guard
+from turnspan.runtime.value_exceptions import is_abort
 from turnspan.tracing import otel_fast
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.consortium_facts import (
@@ -49,6 +49,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 RUN_KEY: Final = otel_context.create_key("turnspan-consortium-run")
 _LARGEST: Final = 2**32 - 1
 _NOWHERE: Final = Context()
+
+
+def new_run_id() -> str:
+    """An id that nothing else has: a KSUID, 27 letters and digits, later ones greater."""
+    with guard("consortium.id"):
+        # Only for those who have runs.
+        from ksuid import Ksuid
+
+        return str(Ksuid())
+    return new_id()
 
 
 class _Iterations:

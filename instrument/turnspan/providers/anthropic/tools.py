@@ -18,9 +18,9 @@ from turnspan import config, semconv
 from turnspan.patching.frame import Frame
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stainless import Sdk
-from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict, is_list
+from turnspan.runtime.value_exceptions import is_abort
 from turnspan.tracing import recording
 from turnspan.tracing.agent_recording import TurnRecording, begin_turn
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY, active_turn, session_around

@@ -15,9 +15,15 @@ from turnspan import semconv
 from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
 from turnspan.content.snapshot import freeze, freeze_fields
 from turnspan.dialects.gemini import finish_reasons
-from turnspan.providers.modalities import add_tokens
 from turnspan.runtime.type_guards import is_dict, is_list
-from turnspan.tracing.endpoint import UNFINISHED, Accumulator, Endpoint, ReplyFacts, write_usage
+from turnspan.tracing.endpoint import (
+    UNFINISHED,
+    Accumulator,
+    Endpoint,
+    ReplyFacts,
+    add_tokens,
+    write_usage,
+)
 from turnspan.tracing.request_parameters import describe
 from turnspan.turn.turn import TokenUsage, ToolRequest
 

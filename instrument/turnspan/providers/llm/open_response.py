@@ -14,8 +14,7 @@ from opentelemetry.trace import Tracer
 
 from turnspan import semconv
 from turnspan.patching.models_on_the_wire import INSIDE
-from turnspan.providers.llm.names import model_of, provider_of
-from turnspan.providers.llm.replies import PluginResponse
+from turnspan.providers.llm.replies import PluginResponse, model_of, provider_of
 from turnspan.runtime.guard import guard
 from turnspan.tracing.agent_recording import TurnRecording
 from turnspan.tracing.begin_call import begin

@@ -10,7 +10,6 @@ from turnspan.content.frozen_history import FrozenOnce
 from turnspan.content.model import REASONING, TEXT, TOOL_CALL, Message
 from turnspan.content.snapshot import freeze
 from turnspan.providers.llm.messages import answered, asked
-from turnspan.providers.llm.names import model_of
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.endpoint import UNFINISHED, Endpoint, ReplyFacts, write_usage
 from turnspan.tracing.request_parameters import describe
@@ -19,6 +18,43 @@ from turnspan.turn.turn import TokenUsage
 _REASONS: Final = ("finish_reason", "stop_reason", "finishReason", "done_reason")
 _CHOICES: Final = ("choices", "candidates")
 _tools: Final = FrozenOnce()
+
+
+_PROVIDERS: Final = {
+    "__main__": "custom",
+    "llm": "openai",  # the models that come with it
+    "llm_anthropic": "anthropic",
+    "llm_azure": "azure.ai.openai",
+    "llm_bedrock": "aws.bedrock",
+    "llm_bedrock_anthropic": "aws.bedrock",
+    "llm_bedrock_meta": "aws.bedrock",
+    "llm_claude": "anthropic",
+    "llm_claude_3": "anthropic",
+    "llm_cohere": "cohere",
+    "llm_command_r": "cohere",
+    "llm_consortium": "llm-consortium",
+    "llm_gemini": "gcp.gemini",
+    "llm_grok": "x_ai",
+    "llm_mistral": "mistral_ai",
+    "llm_moonshot": "moonshot_ai",
+    "llm_palm": "gcp.gemini",
+    "llm_vertex": "gcp.vertex_ai",
+    "llm_xai": "x_ai",
+}
+"""The conventions' names of providers, by the plugin's module; others go by the plugin's own."""
+_PREFIX: Final = "llm_"
+
+
+def provider_of(model: Any) -> str:
+    """The provider of a model."""
+    plugin = str(type(model).__module__).partition(".")[0]
+    return _PROVIDERS.get(plugin) or plugin.removeprefix(_PREFIX)
+
+
+def model_of(model: Any) -> str:
+    """What ``llm`` calls a model."""
+    name: Any = getattr(model, "model_id", None)
+    return name if isinstance(name, str) else ""
 
 
 class PluginResponse(Endpoint):

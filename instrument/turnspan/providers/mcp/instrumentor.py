@@ -27,9 +27,9 @@ from turnspan.content.snapshot import freeze
 from turnspan.patching.frame import Frame
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
-from turnspan.runtime.cancellation import is_abort
 from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict
+from turnspan.runtime.value_exceptions import is_abort
 from turnspan.tracing.context import TOOL_KEY, active_turn
 from turnspan.tracing.recording import detach
 from turnspan.tracing.tool_recording import OpenTool, ToolRecording, inside_tool, open_tool

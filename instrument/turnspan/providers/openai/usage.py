@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from turnspan import semconv
-from turnspan.providers.modalities import add_tokens
-from turnspan.tracing.endpoint import fields_of, write_tokens
+from turnspan.tracing.endpoint import add_tokens, fields_of, write_tokens
 from turnspan.turn.turn import TokenUsage
 
 _CACHED: Final = (
