@@ -186,26 +186,15 @@ class Inference(WithBlock["Inference"]):
 class _ManualResponse:
     """What came back, as far as it was told."""
 
-    __slots__ = (
-        "cached",
-        "finish_reason",
-        "id",
-        "model",
-        "service_tier",
-        "text",
-        "thoughts",
-        "tool_calls",
-        "usage",
-    )
+    cached = False
+    service_tier = ""
+    text: str | None = None
+    thoughts: str | None = None
+    finish_reason = ""
+    model = ""
+    id = ""
 
     def __init__(self) -> None:
-        self.cached = False
-        self.service_tier = ""
-        self.text: str | None = None
-        self.thoughts: str | None = None
-        self.finish_reason = ""
-        self.model = ""
-        self.id = ""
         self.tool_calls: list[ToolRequest] = []
         self.usage = TokenUsage()
 

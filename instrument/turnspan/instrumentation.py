@@ -19,6 +19,7 @@ from turnspan.patching.third_party import (
     Choice,
     Enabled,
     InstrumentationChoice,
+    Package,
     choose,
     disabled,
     packages,
@@ -132,17 +133,20 @@ def _start(name: str, wanted: InstrumentationChoice, provider: TracerProvider | 
         instrumentor.use_default_provider(_provider)
 
 
-def _taken() -> list[str]:
-    """The libraries that ours record."""
-    taken: list[str] = []
+def _loaded() -> list[tuple[str, Instrumentor]]:
+    """Those of ours whose modules are loaded: no other one is on."""
+    found: list[tuple[str, Instrumentor]] = []
     for name, module, _ in _INSTRUMENTORS:
         with guard(f"instrument {name}"):
-            if module not in sys.modules:  # then it is not instrumented
-                continue
-            instrumentor = _instrumentor(name)
-            if instrumentor.is_instrumented_by_opentelemetry and not instrumentor.refusal:
-                taken.append(name)
-    return taken
+            if module in sys.modules:
+                found.append((name, _instrumentor(name)))
+    return found
+
+
+def _taken() -> list[str]:
+    """The libraries that ours record."""
+    loaded = _loaded()
+    return [n for n, one in loaded if one.is_instrumented_by_opentelemetry and not one.refusal]
 
 
 def use_tracer_provider(provider: TracerProvider | None) -> None:
@@ -150,20 +154,16 @@ def use_tracer_provider(provider: TracerProvider | None) -> None:
     global _provider
     with _lock:
         _provider = provider
-        for name, module, _ in _INSTRUMENTORS:
-            if module in sys.modules:  # else it is not instrumented
-                with guard(f"instrument {name}"):
-                    _instrumentor(name).use_default_provider(provider)
+        for name, instrumentor in _loaded():
+            with guard(f"instrument {name}"):
+                instrumentor.use_default_provider(provider)
 
 
 def uninstrument() -> None:
     """Restore the libraries' and threads' own functions. Never raises."""
     with _lock:
-        for name, module, _ in _INSTRUMENTORS:
+        for name, instrumentor in _loaded():
             with guard(f"uninstrument {name}"):
-                if module not in sys.modules:  # then it is not instrumented
-                    continue
-                instrumentor = _instrumentor(name)
                 if instrumentor.is_instrumented_by_opentelemetry:
                     instrumentor.uninstrument()
         for distribution, enabled in _enabled.items():
@@ -196,18 +196,10 @@ def plan(disabled_entries: Iterable[str] = ()) -> list[Instrumented]:
         reason = reason or _unsupported(instrumentor)
         found.append(Instrumented(name, not reason, reason, version))
     taken = [one.name for one in found if one.enabled]
-    for choice in choose(packages(), taken, wanted):
-        package = choice.package
-        found.append(
-            Instrumented(
-                package.library,
-                not choice.reason,
-                choice.reason,
-                package.version,
-                by=package.distribution,
-            )
-        )
-    return found
+    return found + [
+        _of_package(choice.package, choice.reason, enabled=not choice.reason)
+        for choice in choose(packages(), taken, wanted)
+    ]
 
 
 def is_ours(library: str) -> bool:
@@ -217,11 +209,7 @@ def is_ours(library: str) -> bool:
 
 def is_on(library: str) -> bool:
     """Whether Turnspan itself records a library now."""
-    for name, module, _ in _INSTRUMENTORS:
-        if name == library and module in sys.modules:  # else it is not instrumented
-            instrumentor = _instrumentor(name)
-            return instrumentor.is_instrumented_by_opentelemetry and not instrumentor.refusal
-    return False
+    return library in _taken()
 
 
 def is_installed(library: str) -> bool:
@@ -274,16 +262,19 @@ def _state(name: str) -> Instrumented:
     return Instrumented(name, False, "its state cannot be read")
 
 
+def _of_package(package: Package, detail: str, *, enabled: bool) -> Instrumented:
+    name, version = package.library, package.version
+    return Instrumented(name, enabled, detail, version, by=package.distribution)
+
+
 def _state_of(choice: Choice) -> Instrumented:
     package = choice.package
     enabled = _enabled.get(package.distribution)
     reason = choice.reason
     if enabled is None or enabled.refusal:
         reason = reason or (enabled.refusal if enabled is not None else "not instrumented")
-        return Instrumented(
-            package.library, False, reason, package.version, by=package.distribution
-        )
+        return _of_package(package, reason, enabled=False)
     detail = "" if enabled.instrumentor is not None else "waits for the application to import it"
     if enabled.was_on:
         detail = "enabled by the application"
-    return Instrumented(package.library, True, detail, package.version, by=package.distribution)
+    return _of_package(package, detail, enabled=True)

@@ -110,6 +110,7 @@ _OUTERMOST = {
     *(f"AutomaticFunctions.{name}" for name in ("answer", "aanswer", "_aanswer")),
     "_from",
     # Runs when patching, not on the way of a call.
+    "Sdk.wrap_others",
     "helper_close",
     "known_streams",
     "AutomaticFunctions.patch",

@@ -9,12 +9,13 @@ keep their signatures, clients made earlier are covered, and the body is what go
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import util
 from typing import Any
 
 from opentelemetry.trace import Tracer
 
 from turnspan.patching.frame import Frame
-from turnspan.patching.patches import Args, Function, Kwargs
+from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stream import (
     RawRecord,
     attach,
@@ -148,6 +149,22 @@ class Sdk(Frame[ModelCall]):
             hide_usage_chunks(result)
 
     # -- beside the call
+
+    def wrap_others(self, patches: Patches, package: str) -> None:
+        """Put on the wrappers that an SDK's package has in common with the others', but for the one
+        without which nothing is recorded."""
+        client = f"{package}._base_client"
+        patches.wrap(client, "AsyncAPIClient.request", self.acall)
+        patches.wrap_any(client, SYNC_RETRIES, self.retry)
+        patches.wrap_any(client, ASYNC_RETRIES, self.retry)
+        patches.wrap(f"{package}._streaming", "Stream.close", self.close)
+        patches.wrap(f"{package}._streaming", "AsyncStream.close", self.aclose)
+        if util.find_spec(f"{package}._legacy_response") is not None:  # Anthropic's before 2.x
+            patches.wrap(f"{package}._legacy_response", "LegacyAPIResponse.parse", self.parse)
+        patches.wrap(f"{package}._response", "APIResponse.parse", self.parse)
+        patches.wrap(f"{package}._response", "APIResponse.close", self.close)
+        patches.wrap(f"{package}._response", "AsyncAPIResponse.parse", self.aparse)
+        patches.wrap(f"{package}._response", "AsyncAPIResponse.close", self.aclose)
 
     def retry(self, wrapped: Function, client: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around what runs before another try: the SDK is about to try again."""

@@ -134,6 +134,11 @@ class Package:
         """The module of its library."""
         return LIBRARIES.get(self.library, self.library)
 
+    @property
+    def is_there(self) -> bool:
+        """Whether its library is installed."""
+        return util.find_spec(self.module.partition(".")[0]) is not None
+
 
 @dataclass(slots=True)
 class Choice:
@@ -253,7 +258,7 @@ def choose(
         owner = owners.get(package.library)
         if not reason and owner is not None:
             reason = f"{owner} records this library already"
-        if not reason and util.find_spec(package.module.partition(".")[0]) is None:
+        if not reason and not package.is_there:
             reason = f"{package.library} is not installed"
         if not reason:
             reason = _conflict(package)
@@ -268,14 +273,10 @@ def _conflict(package: Package) -> str:
 
     dist = package.entry.dist
     conflict = get_dist_dependency_conflicts(dist) if dist is not None else None
-    if conflict is None or (conflict.found is None and _is_there(package)):
+    if conflict is None or (conflict.found is None and package.is_there):
         return ""  # also where it lists what it does not need: what it does is asked later
     wanted = conflict.required or ", ".join(conflict.required_any or ())
     return f"made for {wanted}" + (f", found {conflict.found}" if conflict.found else "")
-
-
-def _is_there(package: Package) -> bool:
-    return util.find_spec(package.module.partition(".")[0]) is not None
 
 
 class Enabled:
@@ -294,7 +295,7 @@ class Enabled:
         """Instrument the library as soon as it is imported. Never raises."""
         import wrapt
 
-        if self.imported or util.find_spec(self.package.module.partition(".")[0]) is None:
+        if self.imported or not self.package.is_there:
             self._load(None)
         else:
             wrapt.register_post_import_hook(self._load, self.package.module)

@@ -194,18 +194,13 @@ class ThreadingInstrumentor(LightInstrumentor):
         self._patch(queue.Queue, "get", _get)
         if "start" in vars(threading.Timer):  # what the other one leaves behind when taken off
             self._patch(threading.Timer, "start", _start)
-        hooks = (
-            ("asyncio", self._asyncio_imported),
-            ("multiprocessing.pool", self._pools_imported),
-            ("multiprocessing.process", self._processes_imported),
-        )
-        for name, imported in hooks:
+        for name in _WHEN_IMPORTED:
             if name in sys.modules:
-                imported(sys.modules[name])
+                self._imported(sys.modules[name])
             elif not self._waiting:  # such a hook cannot be taken back: never a second one
                 import wrapt
 
-                wrapt.register_post_import_hook(imported, name)
+                wrapt.register_post_import_hook(self._imported, name)
         self._waiting = True
 
     def _uninstrument(self, **kwargs: Any) -> None:
@@ -214,23 +209,10 @@ class ThreadingInstrumentor(LightInstrumentor):
             restore()
         self._restore = ()
 
-    def _asyncio_imported(self, module: Any) -> None:
+    def _imported(self, module: Any) -> None:
         with guard("instrument threads"):
-            if self._on:
-                self._patch(module.BaseEventLoop, "create_task", _create_task)
-                self._patch(module.Queue, "put_nowait", _put)
-                self._patch(module.Queue, "get_nowait", _get)
-
-    def _pools_imported(self, module: Any) -> None:
-        with guard("instrument threads"):
-            if self._on:
-                for name in ("apply_async", "_map_async", "imap", "imap_unordered"):
-                    self._patch(module.ThreadPool, name, _pool_method)
-
-    def _processes_imported(self, module: Any) -> None:
-        with guard("instrument threads"):
-            if self._on:
-                self._patch(module.BaseProcess, "run", _run_process)
+            for owner, name, make in _WHEN_IMPORTED[module.__name__] if self._on else ():
+                self._patch(getattr(module, owner), name, make)
 
     def _patch(self, owner: Any, name: str, make: _Make) -> None:
         attributes: Mapping[str, Any] = owner.__dict__
@@ -432,3 +414,20 @@ def _leave_forked_turn(process: Any) -> object | None:
         if module in _POOL_WORKERS and _belongs(otel_context.get_current()):
             return otel_context.attach(Context())
     return None
+
+
+_WHEN_IMPORTED: Final[Mapping[str, tuple[tuple[str, str, _Make], ...]]] = {
+    "asyncio": (
+        ("BaseEventLoop", "create_task", _create_task),
+        ("Queue", "put_nowait", _put),
+        ("Queue", "get_nowait", _get),
+    ),
+    "multiprocessing.pool": (
+        ("ThreadPool", "apply_async", _pool_method),
+        ("ThreadPool", "_map_async", _pool_method),
+        ("ThreadPool", "imap", _pool_method),
+        ("ThreadPool", "imap_unordered", _pool_method),
+    ),
+    "multiprocessing.process": (("BaseProcess", "run", _run_process),),
+}
+"""Modules that are patched when the application imports them: classes, methods and wrappers."""

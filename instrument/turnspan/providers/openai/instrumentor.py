@@ -14,14 +14,13 @@ from opentelemetry.trace import Tracer
 from turnspan import config, semconv
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Patches
-from turnspan.patching.stainless import ASYNC_RETRIES, SYNC_RETRIES, Sdk, helper_close
+from turnspan.patching.stainless import Sdk, helper_close
 from turnspan.providers.hosts import is_own, provider_of
 from turnspan.providers.openai import chat, completions
 from turnspan.providers.openai.chat import ChatCompletions
 from turnspan.providers.openai.completions import Completions
 from turnspan.providers.openai.embeddings import Embeddings
-from turnspan.providers.openai.fetch import FetchResponse, asked_of
-from turnspan.providers.openai.responses import Responses
+from turnspan.providers.openai.responses import FetchResponse, Responses, asked_of
 from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.endpoint import Endpoint
 from turnspan.tracing.model_call import ModelCall
@@ -157,16 +156,7 @@ class OpenAIInstrumentor(SdkInstrumentor):
         if not patches.wrap(client, "SyncAPIClient.request", sdk.call):
             return "this version of openai has no SyncAPIClient.request"
         sdk.known_streams = known_streams(patches)
-        patches.wrap(client, "AsyncAPIClient.request", sdk.acall)
-        patches.wrap_any(client, SYNC_RETRIES, sdk.retry)
-        patches.wrap_any(client, ASYNC_RETRIES, sdk.retry)
-        patches.wrap("openai._streaming", "Stream.close", sdk.close)
-        patches.wrap("openai._streaming", "AsyncStream.close", sdk.aclose)
-        patches.wrap("openai._legacy_response", "LegacyAPIResponse.parse", sdk.parse)
-        patches.wrap("openai._response", "APIResponse.parse", sdk.parse)
-        patches.wrap("openai._response", "APIResponse.close", sdk.close)
-        patches.wrap("openai._response", "AsyncAPIResponse.parse", sdk.aparse)
-        patches.wrap("openai._response", "AsyncAPIResponse.close", sdk.aclose)
+        sdk.wrap_others(patches, self.package)
         # The helpers: with all that the Responses API sends some 60 ms to load, and the SDK waits.
         helper = "openai.lib.streaming.responses._responses"
         patches.wrap_later(helper, "ResponseStream.close", helper_close(sdk.close))
