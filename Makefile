@@ -38,7 +38,7 @@ export PATH := $(PATH):$(CURDIR)/$(BIN)
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test release-check test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample snapshots columns reference tools clean
+.PHONY: help setup demo test release-check test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample snapshots reference tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -171,10 +171,6 @@ sample: setup ## Record the sample data of the tests anew: tests/data/sample
 snapshots: setup ## Write what questions send and answer anew: tests/snapshots/sql, tests/snapshots/json
 	@rm -rf tests/snapshots/sql tests/snapshots/json
 	@TURNSPAN_TEST_SNAPSHOTS=write $(BIN)/pytest -q tests/snapshots
-
-columns: setup ## Write exporter/turnspan_clickhouse/rows/columns.py anew, from the classes of tables.py
-	@$(BIN)/python .ci/row_columns.py
-	@$(BIN)/ruff format --quiet exporter/turnspan_clickhouse/rows/columns.py
 
 reference: setup ## Write docs/reference anew, from the code
 	@$(BIN)/python .ci/reference.py

@@ -6,11 +6,13 @@
     MYPYC_OPT_LEVEL=0        compiled in less time, for tests (3 unless it is said)
 
 An editable installation is always pure. What is compiled is the very same code, by mypyc, from its
-type annotations; a compiled wheel is the pure one and its extension modules, beside their sources.
+type annotations (but see ``written_out``); a compiled wheel is the pure one and its extension
+modules, beside their sources.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import sys
@@ -154,6 +156,10 @@ COMPILED = (
 )
 
 
+WRITTEN_OUT = ("LlmCall", "SpanRow", "ToolCall", "MessageRow", "TurnSummary")
+"""The classes of ``rows/tables.py`` that take many rows."""
+
+
 def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
     """What a wheel needs in the build's environment: to compile, also the types of what we use."""
     requires = hatchling_requires(config_settings)
@@ -253,6 +259,9 @@ def compile_into(root: Path, folder: Path) -> dict[str, Path]:
 
     for package, where in ROOTS.items():
         shutil.copytree(root / where / package, folder / package)
+    rows = folder / "turnspan_clickhouse/rows"
+    text = written_out((rows / "tables.py").read_text("utf-8"))
+    (rows / "columns.py").write_text(text, encoding="utf-8")
     before, argv = Path.cwd(), sys.argv
     os.chdir(folder)  # mypyc names modules by their paths from here
     try:
@@ -274,3 +283,37 @@ def compile_into(root: Path, folder: Path) -> dict[str, Path]:
     finally:
         os.chdir(before)
         sys.argv = argv
+
+
+def written_out(tables: str) -> str:
+    """The ``rows/columns.py`` that is compiled, from the text of ``rows/tables.py``: it names every
+    column of the classes in ``WRITTEN_OUT``."""
+    classes = {node.name: node for node in ast.parse(tables).body if isinstance(node, ast.ClassDef)}
+
+    def names(kind: str) -> list[str]:
+        if kind not in classes:
+            return []
+        fields = [node.target for node in classes[kind].body if isinstance(node, ast.AnnAssign)]
+        inherited = [name for base in classes[kind].bases for name in names(ast.unparse(base))]
+        return inherited + [ast.unparse(field) for field in fields]
+
+    text = f"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any
+
+from turnspan_clickhouse.rows.tables import {", ".join(WRITTEN_OUT)}, Record, columns
+
+
+def columns_of(kind: type[Record], rows: Sequence[Record]) -> list[Sequence[Any]]:
+    known: Any = list(rows)
+"""
+    for kind in WRITTEN_OUT:
+        text += f"    if kind is {kind}:\n        return _{kind}(known)\n"
+    text += "    return [list(map(attrgetter(name), rows)) for name, _ in columns(kind)]\n"
+    for kind in WRITTEN_OUT:
+        text += f"def _{kind}(rows: list[{kind}]) -> list[Sequence[Any]]:\n"
+        text += f"    return [{', '.join(f'[r.{name} for r in rows]' for name in names(kind))}]\n"
+    return text

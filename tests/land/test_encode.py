@@ -225,7 +225,8 @@ def test_each_column_is_read_at_its_place(record: type[Record]) -> None:
     row = record()
     for name in names:
         setattr(row, name, name)
-    assert columns_of(record, [row, row]) == [[name, name] for name in names]
+    read = [list(values) for values in columns_of(record, [row, row])]
+    assert read == [[name, name] for name in names]
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.table)

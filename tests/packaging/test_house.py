@@ -6,7 +6,6 @@ import ast
 import re
 import runpy
 import subprocess
-import sys
 from collections.abc import Iterator
 from importlib import import_module, metadata
 from importlib.util import find_spec
@@ -17,6 +16,8 @@ import pytest
 
 from support.shared import REPOSITORY
 from turnspan import instrumentation, semconv
+from turnspan_clickhouse.rows.columns import columns_of
+from turnspan_clickhouse.rows.tables import RECORDS
 
 WINGS = {
     "instrument": "turnspan",
@@ -101,18 +102,17 @@ def test_a_file_is_named_by_the_noun_it_holds() -> None:
     }
 
 
-def test_the_columns_are_those_of_the_classes() -> None:
-    """`make columns` writes them."""
-    script = runpy.run_path(str(REPOSITORY / ".ci" / "row_columns.py"))
-    formatted = subprocess.run(
-        ["ruff", "format", "--stdin-filename", str(script["TARGET"]), "-"],
-        input=script["written"](),
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PATH": str(Path(sys.executable).parent)},
-    )
-    assert script["TARGET"].read_text("utf-8") == formatted.stdout
+def test_what_is_compiled_reads_the_columns_of_the_classes() -> None:
+    """The `rows/columns.py` that is compiled answers as that in the sources does."""
+    built = runpy.run_path(str(REPOSITORY / "hatch_build.py"))
+    source = REPOSITORY / "exporter" / "turnspan_clickhouse" / "rows" / "tables.py"
+    written: dict[str, Any] = {}
+    exec(built["written_out"](source.read_text("utf-8")), written)
+    assert {f"_{kind}" for kind in built["WRITTEN_OUT"]} <= written.keys()
+    for kind in RECORDS:
+        rows = [kind(), kind()]
+        columns = [list(values) for values in columns_of(kind, rows)]
+        assert written["columns_of"](kind, rows) == columns, kind
 
 
 def test_a_provider_is_a_folder_a_row_and_an_entry_point() -> None:
