@@ -9,7 +9,6 @@ from typing import Any
 
 from turnspan_clickhouse.rows.record import Record, columns
 
-
 _values: dict[type[Record], attrgetter[tuple[Any, ...]]] = {}
 
 
