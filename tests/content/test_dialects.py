@@ -493,7 +493,7 @@ def test_the_dialect_is_known_by_scope_then_by_attributes(
 ) -> None:
     """Spans that are about no model, tool or agent are left alone."""
     found = foreign_dialects.detect(scope, attributes)
-    assert (found.name if found is not None else None) == expected
+    assert found == expected
 
 
 @pytest.mark.parametrize(

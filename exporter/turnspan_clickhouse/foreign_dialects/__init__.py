@@ -6,6 +6,9 @@ that is the dialect's own, then by the GenAI operation.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Final
+
 from turnspan import semconv
 from turnspan.redaction.content_keys import is_content
 from turnspan.runtime.guard import errors
@@ -27,7 +30,6 @@ from turnspan_clickhouse.foreign_dialects.base import (
     WORKFLOW,
     Attributes,
     ForeignCall,
-    ForeignDialect,
     ForeignSpan,
     raised,
 )
@@ -40,7 +42,6 @@ __all__ = [
     "TOOL",
     "WORKFLOW",
     "ForeignCall",
-    "ForeignDialect",
     "ForeignSpan",
     "detect",
     "is_content",
@@ -48,32 +49,42 @@ __all__ = [
     "read",
 ]
 
+_READERS: Final[Mapping[str, Callable[[ForeignSpan], ForeignCall]]] = {
+    "genai": genai.read,
+    "google_adk": google_adk.read,
+    "langfuse": langfuse.read,
+    "langsmith": langsmith.read,
+    "openinference": openinference.read,
+    "openllmetry": openllmetry.read,
+    "pydantic_ai": pydantic_ai.read,
+    "vercel": vercel.read,
+}
 _OFFICIAL = ("opentelemetry.instrumentation.genai.", "opentelemetry.util.genai")
 _OLD_PROMPT = ("gen_ai.prompt.0.role", "gen_ai.prompt.0.content", "gen_ai.completion.0.role")
 
 
-def detect(scope: str, attributes: Attributes) -> ForeignDialect | None:
+def detect(scope: str, attributes: Attributes) -> str | None:
     """The dialect that a span speaks; ``None`` for a span that is about no model, tool or agent."""
     if scope.startswith(_OFFICIAL) or scope == "com.anthropic.sdk.python":
-        return genai.DIALECT
+        return "genai"
     if scope.startswith("openinference.") or "openinference.span.kind" in attributes:
-        return openinference.DIALECT
+        return "openinference"
     if scope == "langsmith" or langsmith.KIND in attributes:
-        return langsmith.DIALECT
+        return "langsmith"
     if scope == google_adk.SCOPE:
-        return google_adk.DIALECT
+        return "google_adk"
     if scope == "pydantic-ai" or scope.startswith("logfire."):
         if semconv.OPERATION_NAME in attributes or scope == "pydantic-ai":
-            return pydantic_ai.DIALECT
-        return pydantic_ai.DIALECT if "request_data" in attributes else None
+            return "pydantic_ai"
+        return "pydantic_ai" if "request_data" in attributes else None
     if langfuse.TYPE in attributes and semconv.OPERATION_NAME not in attributes:
-        return langfuse.DIALECT
+        return "langfuse"
     if "ai.operationId" in attributes:
-        return vercel.DIALECT
+        return "vercel"
     if _is_openllmetry(scope, attributes):
-        return openllmetry.DIALECT
+        return "openllmetry"
     if semconv.OPERATION_NAME in attributes or "gen_ai.system" in attributes:
-        return genai.DIALECT
+        return "genai"
     return None
 
 
@@ -96,9 +107,9 @@ def read(span: ForeignSpan) -> ForeignCall | None:
     if dialect is None:
         return None
     try:
-        call = dialect.read(span)
+        call = _READERS[dialect](span)
         settle(call)
         return call
     except BaseException as error:  # noqa: BLE001  a foreign span of any shape must land as a span
-        errors.record(f"dialect {dialect.name}", error)
+        errors.record(f"dialect {dialect}", error)
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, cast
@@ -22,6 +22,25 @@ TOOL: Final = "tool"
 AGENT: Final = "agent"
 WORKFLOW: Final = "workflow"
 OTHER: Final = "other"
+_KINDS: Final = {
+    semconv.OP_CHAT: INFERENCE,
+    semconv.OP_TEXT_COMPLETION: INFERENCE,
+    semconv.OP_GENERATE_CONTENT: INFERENCE,
+    semconv.OP_EMBEDDINGS: INFERENCE,
+    semconv.OP_EXECUTE_TOOL: TOOL,
+    semconv.OP_INVOKE_AGENT: AGENT,
+    semconv.OP_INVOKE_WORKFLOW: WORKFLOW,
+}
+_OPERATIONS: Final = {
+    "llm": semconv.OP_CHAT,
+    "generation": semconv.OP_CHAT,
+    "embedding": semconv.OP_EMBEDDINGS,
+    "tool": semconv.OP_EXECUTE_TOOL,
+    "agent": semconv.OP_INVOKE_AGENT,
+    "chain": semconv.OP_INVOKE_WORKFLOW,
+    "workflow": semconv.OP_INVOKE_WORKFLOW,
+}
+"""By the words that instrumentations have for them."""
 
 Attributes = Mapping[str, Any]
 Events = Sequence[tuple[str, Attributes]]
@@ -44,12 +63,10 @@ class ForeignSpan:
 class ForeignCall:
     """What a span of another instrumentation says, in our words.
 
-    ``kind`` is ``inference``, ``tool``, ``agent``, ``workflow`` or ``other``. Messages, system
-    parts and tools are in the GenAI schema. ``usage`` of an agent is an aggregate. ``cost_usd`` is
-    what the instrumentation reckoned; durations are seconds.
+    Messages, system parts and tools are in the GenAI schema. ``usage`` of an agent is an aggregate.
+    ``cost_usd`` is what the instrumentation reckoned; durations are seconds.
     """
 
-    kind: str = OTHER
     operation: str = ""
     provider: str = ""
     request_model: str = ""
@@ -82,6 +99,11 @@ class ForeignCall:
     input: list[Message] = field(default_factory=list[Message])
     output: list[Message] = field(default_factory=list[Message])
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    @property
+    def kind(self) -> str:
+        """``inference``, ``tool``, ``agent``, ``workflow`` or ``other``, by the operation."""
+        return _KINDS.get(self.operation, OTHER)
 
     def canonical(self) -> dict[str, Any]:
         """The current convention's attributes that say the same; unknown ones are left out."""
@@ -125,14 +147,6 @@ class ForeignCall:
         return InferenceContent("genai", request, {"messages": self.output})
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignDialect:
-    """One instrumentation family's way of naming things."""
-
-    name: str
-    read: Callable[[ForeignSpan], ForeignCall]
-
-
 def raised(events: Events) -> Attributes | None:
     """The exception that was recorded last on a span; ``None`` where none was."""
     found = (said for name, said in reversed(events) if name == "exception")
@@ -151,6 +165,11 @@ def text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else dumps_text(value)
+
+
+def operation_of(word: Any) -> str:
+    """The operation that an instrumentation's word for a kind of span means; empty for others."""
+    return _OPERATIONS.get(text(word).lower(), "")
 
 
 NOT_SAID: Final = "<not specified>"

@@ -9,14 +9,8 @@ from turnspan.content.model import Message
 from turnspan.dialects.convert import convert_message
 from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.foreign_dialects.base import (
-    AGENT,
-    INFERENCE,
-    OTHER,
-    TOOL,
-    WORKFLOW,
     Attributes,
     ForeignCall,
-    ForeignDialect,
     ForeignSpan,
     counted,
     definitions,
@@ -30,16 +24,6 @@ from turnspan_clickhouse.foreign_dialects.base import (
     texts,
     tool_call_id,
 )
-
-KINDS: Final = {
-    semconv.OP_CHAT: INFERENCE,
-    semconv.OP_TEXT_COMPLETION: INFERENCE,
-    semconv.OP_GENERATE_CONTENT: INFERENCE,
-    semconv.OP_EMBEDDINGS: INFERENCE,
-    semconv.OP_EXECUTE_TOOL: TOOL,
-    semconv.OP_INVOKE_AGENT: AGENT,
-    semconv.OP_INVOKE_WORKFLOW: WORKFLOW,
-}
 
 _PARAMETERS: Final = {
     "max_tokens": (semconv.REQUEST_MAX_TOKENS,),
@@ -69,7 +53,6 @@ def read(span: ForeignSpan) -> ForeignCall:
     a = span.attributes
     call = ForeignCall()
     call.operation = text(a.get(semconv.OPERATION_NAME)).lower()
-    call.kind = KINDS.get(call.operation, OTHER)
     read_facts(call, a)
     read_content(call, span)
     return call
@@ -200,6 +183,3 @@ def event_messages(said: Any, role: str) -> list[Message]:
         elif key == "id" and role == "tool":
             fields["tool_call_id"] = value
     return [convert_message("openai.chat", fields, default_role=role)]
-
-
-DIALECT: Final = ForeignDialect("genai", read)

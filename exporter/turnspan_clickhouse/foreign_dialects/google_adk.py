@@ -15,9 +15,7 @@ from turnspan_clickhouse.foreign_dialects.base import (
     NOT_SAID,
     OTHER,
     TOOL,
-    WORKFLOW,
     ForeignCall,
-    ForeignDialect,
     ForeignSpan,
     fill_usage,
     first,
@@ -35,7 +33,7 @@ def read(span: ForeignSpan) -> ForeignCall:
     """Read a span of the kit, of a release that uses the conventions or of an older one."""
     a = span.attributes
     call = genai.read(span)
-    call.kind, call.operation = _kind(span, call)
+    call.operation = _operation(span, call)
     call.conversation_id = call.conversation_id or text(a.get(f"{_OWN}session_id"))
     if call.provider in (SCOPE, ""):
         call.provider = _GEMINI if call.kind == INFERENCE else ""
@@ -53,14 +51,14 @@ def read(span: ForeignSpan) -> ForeignCall:
     return call
 
 
-def _kind(span: ForeignSpan, call: ForeignCall) -> tuple[str, str]:
+def _operation(span: ForeignSpan, call: ForeignCall) -> str:
     if span.name.startswith("call_llm"):
-        return INFERENCE, semconv.OP_GENERATE_CONTENT
+        return semconv.OP_GENERATE_CONTENT
     if span.name.startswith("agent_run"):
-        return AGENT, semconv.OP_INVOKE_AGENT
+        return semconv.OP_INVOKE_AGENT
     if span.name.startswith("invocation"):
-        return WORKFLOW, semconv.OP_INVOKE_WORKFLOW
-    return (call.kind, call.operation) if call.kind != OTHER else (OTHER, "")
+        return semconv.OP_INVOKE_WORKFLOW
+    return call.operation if call.kind != OTHER else ""
 
 
 def _read_bodies(call: ForeignCall, span: ForeignSpan) -> None:
@@ -106,6 +104,3 @@ def _usage(told: dict[str, Any]) -> TokenUsage:
         ),
         reasoning_tokens=thought,
     )
-
-
-DIALECT: Final = ForeignDialect("google_adk", read)

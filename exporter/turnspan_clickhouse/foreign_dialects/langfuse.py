@@ -12,36 +12,27 @@ from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.foreign_dialects.base import (
     AGENT,
     INFERENCE,
-    OTHER,
     TOOL,
     WORKFLOW,
     Attributes,
     ForeignCall,
-    ForeignDialect,
     ForeignSpan,
     definitions,
     integer,
     money,
+    operation_of,
     parsed,
     text,
 )
 
 TYPE: Final = "langfuse.observation.type"
 
-_KINDS: Final = {
-    "generation": (INFERENCE, semconv.OP_CHAT),
-    "embedding": (INFERENCE, semconv.OP_EMBEDDINGS),
-    "tool": (TOOL, semconv.OP_EXECUTE_TOOL),
-    "agent": (AGENT, semconv.OP_INVOKE_AGENT),
-    "chain": (WORKFLOW, semconv.OP_INVOKE_WORKFLOW),
-}
-
 
 def read(span: ForeignSpan) -> ForeignCall:
     """Read an observation."""
     a = span.attributes
-    kind, operation = _KINDS.get(text(a.get(TYPE)), (OTHER, ""))
-    call = ForeignCall(kind=kind, operation=operation)
+    call = ForeignCall(operation_of(a.get(TYPE)))
+    kind = call.kind
     call.conversation_id = text(a.get(semconv.SESSION_ID))
     call.user_id = text(a.get(semconv.USER_ID))
     given = parsed(a.get("langfuse.observation.input"))
@@ -173,6 +164,3 @@ def _read_reply(call: ForeignCall, made: Any) -> None:
         call.output = found.output
     else:
         call.output = [{"role": "assistant", "parts": [text_part(text(made))]}]
-
-
-DIALECT: Final = ForeignDialect("langfuse", read)

@@ -10,17 +10,16 @@ from turnspan.content.model import as_dict, as_list, text_part
 from turnspan_clickhouse.foreign_dialects import genai, langchain
 from turnspan_clickhouse.foreign_dialects.base import (
     INFERENCE,
-    OTHER,
     TOOL,
     WORKFLOW,
     Attributes,
     ForeignCall,
-    ForeignDialect,
     ForeignSpan,
     definitions,
     fill_usage,
     first,
     genai_messages,
+    operation_of,
     parsed,
     provider,
     raised,
@@ -29,13 +28,6 @@ from turnspan_clickhouse.foreign_dialects.base import (
 )
 
 KIND: Final = "langsmith.span.kind"
-
-_KINDS: Final = {
-    "llm": (INFERENCE, semconv.OP_CHAT),
-    "embedding": (INFERENCE, semconv.OP_EMBEDDINGS),
-    "tool": (TOOL, semconv.OP_EXECUTE_TOOL),
-    "chain": (WORKFLOW, semconv.OP_INVOKE_WORKFLOW),
-}
 _METADATA: Final = "langsmith.metadata."
 _CLASS: Final = re.compile(r"([A-Za-z_][\w.]{0,199})\(")
 
@@ -43,17 +35,16 @@ _CLASS: Final = re.compile(r"([A-Za-z_][\w.]{0,199})\(")
 def read(span: ForeignSpan) -> ForeignCall:
     """Read a run."""
     a = span.attributes
-    kind, operation = _KINDS.get(text(a.get(KIND)), (OTHER, ""))
-    call = ForeignCall(kind=kind, operation=operation)
+    call = ForeignCall(operation_of(a.get(KIND)))
     genai.read_facts(call, a)
     call.conversation_id = call.conversation_id or text(
         first(a, *(f"{_METADATA}{name}" for name in ("session_id", "conversation_id", "thread_id")))
     )
-    if kind == WORKFLOW:
+    if call.kind == WORKFLOW:
         call.workflow_name = span.name
-    elif kind == TOOL:
+    elif call.kind == TOOL:
         _read_tool(call, span)
-    elif kind == INFERENCE:
+    elif call.kind == INFERENCE:
         call.provider = provider(first(a, f"{_METADATA}ls_provider", "gen_ai.system"))
         call.stream = a.get(f"{_METADATA}stream") in (True, "true")
         _read_messages(call, a)
@@ -105,6 +96,3 @@ def _read_messages(call: ForeignCall, a: Attributes) -> None:
     call.response_model = call.response_model or said.response_model
     call.finish_reasons = call.finish_reasons or texts(said.finish_reasons)
     fill_usage(call.usage, said.usage)
-
-
-DIALECT: Final = ForeignDialect("langsmith", read)

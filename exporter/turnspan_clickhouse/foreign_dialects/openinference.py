@@ -13,14 +13,11 @@ from turnspan.dialects.convert import convert, convert_message
 from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.foreign_dialects import langchain
 from turnspan_clickhouse.foreign_dialects.base import (
-    AGENT,
     INFERENCE,
-    OTHER,
     TOOL,
     WORKFLOW,
     Attributes,
     ForeignCall,
-    ForeignDialect,
     ForeignSpan,
     definitions,
     fill_usage,
@@ -29,6 +26,7 @@ from turnspan_clickhouse.foreign_dialects.base import (
     items,
     keywords,
     money,
+    operation_of,
     parsed,
     provider,
     text,
@@ -37,23 +35,15 @@ from turnspan_clickhouse.foreign_dialects.base import (
     tool_call_id,
 )
 
-_KINDS: Final = {
-    "LLM": (INFERENCE, semconv.OP_CHAT),
-    "EMBEDDING": (INFERENCE, semconv.OP_EMBEDDINGS),
-    "TOOL": (TOOL, semconv.OP_EXECUTE_TOOL),
-    "AGENT": (AGENT, semconv.OP_INVOKE_AGENT),
-    "CHAIN": (WORKFLOW, semconv.OP_INVOKE_WORKFLOW),
-}
-
 
 def read(span: ForeignSpan) -> ForeignCall:
     """Read a span of an OpenInference instrumentation."""
     a = span.attributes
-    kind, operation = _KINDS.get(text(a.get("openinference.span.kind")).upper(), (OTHER, ""))
+    call = ForeignCall(operation_of(a.get("openinference.span.kind")))
     method = span.name.rpartition(".")[2]
-    if kind == INFERENCE and method.startswith("_") and not method.startswith("__"):
-        kind, operation = OTHER, ""  # LlamaIndex's helpers of a model, which call none
-    call = ForeignCall(kind=kind, operation=operation)
+    if call.kind == INFERENCE and method.startswith("_") and not method.startswith("__"):
+        call.operation = ""  # LlamaIndex's helpers of a model, which call none
+    kind = call.kind
     call.provider = provider(first(a, "llm.provider", "llm.system", "embedding.provider"))
     model = text(first(a, "llm.model_name", "embedding.model_name"))
     call.request_model = text(a.get("llm.request.model_name"))
@@ -224,6 +214,3 @@ def _content(block: dict[str, Any]) -> Part:
             kept = url if config.active().capture_media else digest_media(url)
             return url_part(kept, modality)
     return unknown_part(block)
-
-
-DIALECT: Final = ForeignDialect("openinference", read)

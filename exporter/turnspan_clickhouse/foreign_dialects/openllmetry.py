@@ -13,16 +13,15 @@ from turnspan_clickhouse.foreign_dialects.base import (
     INFERENCE,
     OTHER,
     TOOL,
-    WORKFLOW,
     Attributes,
     ForeignCall,
-    ForeignDialect,
     ForeignSpan,
     definitions,
     first,
     integer,
     items,
     keywords,
+    operation_of,
     parsed,
     text,
     tool_call,
@@ -33,11 +32,6 @@ _REQUEST_TYPES: Final = {
     "completion": semconv.OP_TEXT_COMPLETION,
     "embedding": semconv.OP_EMBEDDINGS,
 }
-_SPAN_KINDS: Final = {
-    "workflow": (WORKFLOW, semconv.OP_INVOKE_WORKFLOW),
-    "agent": (AGENT, semconv.OP_INVOKE_AGENT),
-    "tool": (TOOL, semconv.OP_EXECUTE_TOOL),
-}
 
 
 def read(span: ForeignSpan) -> ForeignCall:
@@ -45,9 +39,7 @@ def read(span: ForeignSpan) -> ForeignCall:
     a = span.attributes
     call = genai.read(span)
     if call.kind == OTHER:
-        call.kind, call.operation = _kind(a)
-        if span.name.endswith(".chat") and call.kind == INFERENCE:
-            call.operation = semconv.OP_CHAT  # older releases called Anthropic's a completion
+        call.operation = _operation(span)
     association = "traceloop.association.properties"
     ids = ("session_id", "conversation_id", "thread_id")
     call.conversation_id = call.conversation_id or text(
@@ -90,11 +82,12 @@ def _read_tool(call: ForeignCall, a: Attributes) -> None:
     langchain.read_result(call, made)
 
 
-def _kind(a: Attributes) -> tuple[str, str]:
+def _operation(span: ForeignSpan) -> str:
+    a = span.attributes
     operation = _REQUEST_TYPES.get(text(a.get("llm.request.type")).lower())
-    if operation is not None:
-        return INFERENCE, operation
-    return _SPAN_KINDS.get(text(a.get("traceloop.span.kind")).lower(), (OTHER, ""))
+    if operation and span.name.endswith(".chat"):
+        return semconv.OP_CHAT  # older releases called Anthropic's a completion
+    return operation or operation_of(a.get("traceloop.span.kind"))
 
 
 def _read_old_content(call: ForeignCall, a: Attributes) -> None:
@@ -145,6 +138,3 @@ def _fill_usage(call: ForeignCall, a: Attributes) -> None:
         usage.output_tokens = max(0, total - usage.input_tokens)
     if usage.input_tokens is None and usage.output_tokens is None and total is not None:
         usage.input_tokens = total  # embeddings of older releases say the total only
-
-
-DIALECT: Final = ForeignDialect("openllmetry", read)

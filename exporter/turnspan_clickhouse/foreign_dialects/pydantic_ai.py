@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from turnspan import semconv
 from turnspan.content.model import as_dict, as_list, text_part
@@ -15,7 +15,6 @@ from turnspan_clickhouse.foreign_dialects.base import (
     TOOL,
     Attributes,
     ForeignCall,
-    ForeignDialect,
     ForeignSpan,
     definitions,
     first,
@@ -32,7 +31,7 @@ def read(span: ForeignSpan) -> ForeignCall:
     a = span.attributes
     call = genai.read(span)
     if call.kind == OTHER:
-        call.kind, call.operation = _kind(span)
+        call.operation = _operation(span)
     call.request_model = call.request_model or text(a.get("model_name"))
     call.cost_usd = money(a.get("operation.cost"))
     if call.kind == AGENT:
@@ -55,15 +54,15 @@ def read(span: ForeignSpan) -> ForeignCall:
     return call
 
 
-def _kind(span: ForeignSpan) -> tuple[str, str]:
+def _operation(span: ForeignSpan) -> str:
     a = span.attributes
     if "tool_arguments" in a or span.name.startswith("running tool"):
-        return TOOL, semconv.OP_EXECUTE_TOOL
+        return semconv.OP_EXECUTE_TOOL
     if "agent_name" in a or span.name in ("agent run", "run agent"):
-        return AGENT, semconv.OP_INVOKE_AGENT
+        return semconv.OP_INVOKE_AGENT
     if "request_data" in a:
-        return INFERENCE, semconv.OP_CHAT
-    return OTHER, ""
+        return semconv.OP_CHAT
+    return ""
 
 
 def _read_model_call(call: ForeignCall, a: Attributes) -> None:
@@ -117,6 +116,3 @@ def _read_client(call: ForeignCall, sent: dict[str, Any], said: dict[str, Any]) 
     call.input, call.output, call.tools = found.input, found.output, found.tools
     call.system = found.system if found.raw_system is not None else None
     call.parameters = {k: v for k, v in found.parameters.items() if k != "model"}
-
-
-DIALECT: Final = ForeignDialect("pydantic_ai", read)

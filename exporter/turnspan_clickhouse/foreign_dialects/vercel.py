@@ -12,11 +12,9 @@ from turnspan_clickhouse.foreign_dialects import genai
 from turnspan_clickhouse.foreign_dialects.base import (
     AGENT,
     INFERENCE,
-    OTHER,
     TOOL,
     Attributes,
     ForeignCall,
-    ForeignDialect,
     ForeignSpan,
     definitions,
     first,
@@ -30,17 +28,17 @@ from turnspan_clickhouse.foreign_dialects.base import (
 )
 
 _OPERATIONS: Final = {
-    "ai.generateText.doGenerate": (INFERENCE, semconv.OP_CHAT),
-    "ai.streamText.doStream": (INFERENCE, semconv.OP_CHAT),
-    "ai.generateObject.doGenerate": (INFERENCE, semconv.OP_CHAT),
-    "ai.streamObject.doStream": (INFERENCE, semconv.OP_CHAT),
-    "ai.embed.doEmbed": (INFERENCE, semconv.OP_EMBEDDINGS),
-    "ai.embedMany.doEmbed": (INFERENCE, semconv.OP_EMBEDDINGS),
-    "ai.toolCall": (TOOL, semconv.OP_EXECUTE_TOOL),
-    "ai.generateText": (AGENT, semconv.OP_INVOKE_AGENT),
-    "ai.streamText": (AGENT, semconv.OP_INVOKE_AGENT),
-    "ai.generateObject": (AGENT, semconv.OP_INVOKE_AGENT),
-    "ai.streamObject": (AGENT, semconv.OP_INVOKE_AGENT),
+    "ai.generateText.doGenerate": semconv.OP_CHAT,
+    "ai.streamText.doStream": semconv.OP_CHAT,
+    "ai.generateObject.doGenerate": semconv.OP_CHAT,
+    "ai.streamObject.doStream": semconv.OP_CHAT,
+    "ai.embed.doEmbed": semconv.OP_EMBEDDINGS,
+    "ai.embedMany.doEmbed": semconv.OP_EMBEDDINGS,
+    "ai.toolCall": semconv.OP_EXECUTE_TOOL,
+    "ai.generateText": semconv.OP_INVOKE_AGENT,
+    "ai.streamText": semconv.OP_INVOKE_AGENT,
+    "ai.generateObject": semconv.OP_INVOKE_AGENT,
+    "ai.streamObject": semconv.OP_INVOKE_AGENT,
 }
 _METADATA: Final = ("ai.telemetry.metadata", "ai.settings.context")
 """Where the application says whose call it is: up to version 6, and in the legacy mode of 7."""
@@ -50,8 +48,7 @@ def read(span: ForeignSpan) -> ForeignCall:
     """Read a span of the AI SDK. The outer span of a call is its agent, the inner one the call."""
     a = span.attributes
     operation_id = text(a.get("ai.operationId")) or span.name.partition(" ")[0]
-    kind, operation = _OPERATIONS.get(operation_id, (OTHER, ""))
-    call = ForeignCall(kind=kind, operation=operation)
+    call = ForeignCall(_OPERATIONS.get(operation_id, ""))
     genai.read_facts(call, a)
     call.provider = provider(text(a.get("ai.model.provider")).partition(".")[0]) or call.provider
     if text(a.get("ai.model.provider")).startswith("google.vertex"):
@@ -71,12 +68,12 @@ def read(span: ForeignSpan) -> ForeignCall:
         _metadata(a, "sessionId", "conversationId", "threadId")
     )
     call.user_id = call.user_id or text(_metadata(a, "userId"))
-    if kind == TOOL:
+    if call.kind == TOOL:
         call.tool_name = text(a.get("ai.toolCall.name"))
         call.tool_call_id = text(a.get("ai.toolCall.id"))
         call.tool_arguments = parsed(first(a, "ai.toolCall.args", "ai.toolCall.input"))
         call.tool_result = parsed(first(a, "ai.toolCall.result", "ai.toolCall.output"))
-    if kind in (INFERENCE, AGENT):
+    if call.kind in (INFERENCE, AGENT):
         _read_messages(call, a)
     return call
 
@@ -184,6 +181,3 @@ def _part(block: dict[str, Any]) -> Part:
             return url_part(held, modality)
         return blob_part(digest_of(held), mime_type, modality)
     return unknown_part(block)
-
-
-DIALECT: Final = ForeignDialect("vercel", read)
