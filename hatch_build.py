@@ -129,6 +129,7 @@ COMPILED = (
     "turnspan_clickhouse/normalise/background_responses.py",
     "turnspan_clickhouse/normalise/join_request.py",
     "turnspan_clickhouse/normalise/fact_rows.py",
+    "turnspan_clickhouse/normalise/row_context.py",
     "turnspan_clickhouse/normalise/loop_rows.py",
     "turnspan_clickhouse/normalise/consortium_rows.py",
     "turnspan_clickhouse/normalise/conversations.py",

@@ -26,7 +26,8 @@ from turnspan_clickhouse.normalise.consortium_rows import ArbiterCalls, consorti
 from turnspan_clickhouse.normalise.context_rows import context_rows
 from turnspan_clickhouse.normalise.context_texts import ContextTexts
 from turnspan_clickhouse.normalise.message_store import MessageStore
-from turnspan_clickhouse.normalise.span_facts import Origins, RecordOrigin
+from turnspan_clickhouse.normalise.row_context import RowContext
+from turnspan_clickhouse.normalise.span_facts import Origins
 from turnspan_clickhouse.rows.batch import Batch
 
 
@@ -53,9 +54,10 @@ class FactRows:
         """Where the calls of consortia's arbiters are looked up."""
         self.redactor: Redactor = cleaner.redactor
 
-    def origin(self, resource: Mapping[str, Any]) -> RecordOrigin:
-        """Whose records are made under this resource: project, service, environment."""
-        return self.origins.of(resource)
+    def context(self, resource: Mapping[str, Any], batch: Batch) -> RowContext:
+        """Where the rows of a fact of this resource go."""
+        project = self.origins.of(resource).project
+        return RowContext(project, self.redactor, self.message_store, batch)
 
     def add(self, fact: Fact, batch: Batch) -> None:
         """Add a fact's rows.
@@ -74,8 +76,8 @@ def _started_turn(fact: StartedTurn, rows: FactRows, batch: Batch) -> None:
 
 
 def _judgment(fact: Judgment, rows: FactRows, batch: Batch) -> None:
-    project = rows.origin(fact.resource).project
-    batch.add(other_rows.annotation(fact, project, rows.redactor, batch.written_at))
+    project = rows.origins.of(fact.resource).project
+    batch.add(judgment_rows.annotation(fact, project, rows.redactor, batch.written_at))
 
 
 def _ranking(fact: Ranking, rows: FactRows, batch: Batch) -> None:
@@ -84,13 +86,12 @@ def _ranking(fact: Ranking, rows: FactRows, batch: Batch) -> None:
 
 
 def _withdrawal(fact: WithdrawalFact, rows: FactRows, batch: Batch) -> None:
-    project = rows.origin(fact.resource).project
+    project = rows.origins.of(fact.resource).project
     batch.add(judgment_rows.withdrawal(fact, project, rows.redactor, batch.written_at))
 
 
 def _of_the_loop(fact: Any, rows: FactRows, batch: Batch) -> None:
-    project = rows.origin(fact.resource).project
-    loop_rows.add(fact, loop_rows.RowContext(project, rows.redactor, rows.message_store, batch))
+    loop_rows.add(fact, rows.context(fact.resource, batch))
 
 
 BUILDERS: Final[dict[type[Fact], Callable[[Any, FactRows, Batch], None]]] = {

@@ -17,7 +17,7 @@ from turnspan.dialects.convert import convert_message, split_request
 from turnspan.redaction.content_keys import event_without_content, without_content
 from turnspan.redaction.redactor import Redactor
 from turnspan.runtime import otel_private
-from turnspan.tracing.content_store import Judgment, StartedTurn, ToolContent, TurnContent
+from turnspan.tracing.content_store import StartedTurn, ToolContent, TurnContent
 from turnspan.turn.tool_failure import tool_failed
 from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.normalise.attributes import Cleaner
@@ -26,7 +26,7 @@ from turnspan_clickhouse.normalise.content_columns import write_content
 from turnspan_clickhouse.normalise.llm_call import usage_of
 from turnspan_clickhouse.normalise.span_facts import Origins, SpanFacts, locate
 from turnspan_clickhouse.rows.batch import Batch
-from turnspan_clickhouse.rows.tables import Annotation, SpanRow, ToolCall, TurnSummary
+from turnspan_clickhouse.rows.tables import SpanRow, ToolCall, TurnSummary
 
 _NAMES: Final = {id(each): each.name for each in (*SpanKind, *StatusCode)}
 """Of the members of enumerations, by identity: to ask a member itself takes four times as long."""
@@ -243,29 +243,6 @@ def running_turn(
     message = started.user_message
     write_content(row, "user_message", message, "user_message", cleaner.redactor)
     return row
-
-
-def annotation(judgment: Judgment, project: str, redactor: Redactor, written_at: int) -> Annotation:
-    """The row of a judgment of something in this project."""
-    said = {
-        name: redactor.text(getattr(judgment, name), f"annotation:{name}")
-        for name in ("comment", "directive", "author", "outcome", "kind", "source")
-    }
-    return Annotation(
-        project=project,
-        subject_kind=judgment.subject_kind,
-        subject_id=judgment.subject_id,
-        annotation_id=judgment.annotation_id,
-        training_flag=judgment.training_flag,
-        score=judgment.score,
-        chosen_id=judgment.chosen_id,
-        rejected_id=judgment.rejected_id,
-        created_at=judgment.created_at,
-        written_at=written_at,
-        confidence=judgment.confidence,
-        ranking_id=judgment.ranking_id,
-        **said,
-    )
 
 
 def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:

@@ -18,9 +18,30 @@ Texts: TypeAlias = "EncodedMap | dict[str, str]"
 """A map's column: encoded already, or a dictionary."""
 
 
-def column(type_name: str, default: Any = None, *, factory: Any = None) -> Any:
-    """A dataclass field that knows its ClickHouse type."""
-    metadata = {"type": type_name}
+OWN_ID = "loop:id"
+"""The ``redact`` of a column of ids that we made: those stay as they are."""
+
+
+def column(
+    type_name: str,
+    default: Any = None,
+    *,
+    factory: Any = None,
+    redact: str = "",
+    content: str = "",
+    definition: str = "",
+) -> Any:
+    """A dataclass field that knows its ClickHouse type, and how a fact's value gets into it.
+
+    Args:
+        type_name: the type.
+        default: the value where there is none.
+        factory: makes it, instead.
+        redact: what its texts are to the redactor; empty if they are written as they are.
+        content: the same of content, which is cut and left out by the settings.
+        definition: the kind of ``definition`` that the content lands as; the column has the hash.
+    """
+    metadata = {"type": type_name, "redact": redact, "content": content, "definition": definition}
     if factory is not None:
         return field(default_factory=factory, metadata=metadata)
     return field(default=default, metadata=metadata)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from turnspan import semconv
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.rows import loop_tables as loop
 from turnspan_clickhouse.rows import quality_tables as quality
@@ -357,28 +358,28 @@ class Annotation(Record):
     ``attempt`` or ``consortium``."""
     subject_id: str = column("String", "")
     """The id of the judged record."""
-    kind: str = column("String", "")
+    kind: str = column("String", "", redact="annotation:kind")
     """``outcome``, ``training_flag``, ``score``, ``comment``, ``directive``, ``preference`` or
     ``evaluation:NAME``."""
     annotation_id: str = column("String", "")
     """The judgment's id; the same id is stored once."""
-    outcome: str = column("String", "")
+    outcome: str = column("String", "", redact="annotation:outcome")
     """``pending``, ``used``, ``modified`` or ``rejected``; an evaluation's label."""
     training_flag: int | None = column("Nullable(Int8)")
     """1 good candidate for training, -1 exclude, 0 neither."""
     score: float | None = column("Nullable(Float64)")
     """The score; people give 1 to 10."""
-    comment: str = column("String", "")
+    comment: str = column("String", "", redact="annotation:comment")
     """The reason or note."""
     chosen_id: str = column("String", "")
     """The better record of a preference."""
     rejected_id: str = column("String", "")
     """The other record of a preference."""
-    directive: str = column("String", "")
+    directive: str = column("String", "", redact="annotation:directive")
     """What to do differently."""
-    author: str = column("String", "")
+    author: str = column("String", "", redact="annotation:author")
     """Who judged; a machine's name begins with ``passive:``."""
-    source: str = column("String", "")
+    source: str = column("String", "", redact="annotation:source")
     """Where it was judged: a form, a job, a command."""
     created_at: int = column(TIME, 0)
     """When it was made."""
@@ -397,16 +398,16 @@ class Withdrawal(Record):
     project: str = column("String", "")
     subject_kind: str = column("String", "")
     subject_id: str = column("String", "")
-    kind: str = column("String", "")
+    kind: str = column("String", "", redact="annotation:kind")
     withdrawal_id: str = column("String", "")
     """The withdrawal's id."""
     annotation_id: str = column("String", "")
     """The withdrawn judgment; empty for the newest of its kind at that time."""
-    author: str = column("String", "")
+    author: str = column("String", "", redact="annotation:author")
     """Who withdrew it. Without ``annotation_id``, only that author's judgments are meant; all if
     empty."""
-    source: str = column("String", "")
-    comment: str = column("String", "")
+    source: str = column("String", "", redact="annotation:source")
+    comment: str = column("String", "", redact="annotation:comment")
     created_at: int = column(TIME, 0)
     written_at: int = column(TIME, 0)
 
@@ -437,8 +438,8 @@ class ContextAssemblyRow(Located):
     duration: float = column("Float64", 0.0)
     status: str = column("String", "")
     """``running`` or ``final``."""
-    agent_name: str = column("String", "")
-    task_type: str = column("String", "")
+    agent_name: str = column("String", "", redact=f"attribute:{semconv.AGENT_NAME}")
+    task_type: str = column("String", "", redact="context:task")
     entities: list[str] = column("Array(String)", factory=list)
     """What the prompt is about, in the application's words."""
     budget: int | None = column("Nullable(UInt64)")
@@ -482,13 +483,13 @@ class ContextItemRow(Record):
     assembly_id: str = column("String", "")
     start_time: int = column(TIME, 0)
     """When its assembly began."""
-    item_id: str = column("String", "")
+    item_id: str = column("String", "", redact="context:id")
     """The application's name for the item."""
     position: int = column("UInt32", 0)
     """Its place in the assembly, from 0."""
-    section: str = column("String", "")
+    section: str = column("String", "", redact="context:section")
     """The part of the context it belongs to."""
-    source: str = column("String", "")
+    source: str = column("String", "", redact="context:source")
     """Where it came from."""
     tokens: int | None = column("Nullable(UInt64)")
     """Its tokens."""
@@ -497,7 +498,7 @@ class ContextItemRow(Record):
     """The application's score for it."""
     kept: bool = column("Bool", False)
     """Whether it is in the context."""
-    reason: str = column("String", "")
+    reason: str = column("String", "", redact="context:reason")
     """Why it was dropped: ``budget``, ``duplicate``, ``filtered`` or the application's word."""
     hop: int | None = column("Nullable(UInt32)")
     """Links between it and the starting point."""

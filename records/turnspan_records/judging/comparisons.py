@@ -12,7 +12,6 @@ from turnspan.annotations.withdrawals import judgment_kind
 from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.content_store import Judgment, Ranking, WithdrawalFact
 from turnspan_clickhouse.normalise import judgment_rows
-from turnspan_clickhouse.normalise.other_rows import annotation
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.row_writer import write_rows
@@ -29,7 +28,7 @@ def write_judgments(spool: Spool, project: str, each: Sequence[Judgment]) -> int
         SpoolError: the spool cannot be written.
     """
     redactor = Redactor(config.active())
-    rows = [annotation(one, project, redactor, one.created_at) for one in each]
+    rows = [judgment_rows.annotation(one, project, redactor, one.created_at) for one in each]
     return write_rows(spool, rows)
 
 

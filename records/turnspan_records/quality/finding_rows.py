@@ -20,7 +20,7 @@ from turnspan.tracing.content_store import Judgment, WithdrawalFact
 from turnspan.tracing.loop_facts import ArtifactMade
 from turnspan_clickhouse.normalise import judgment_rows, loop_rows
 from turnspan_clickhouse.normalise.message_store import MessageStore
-from turnspan_clickhouse.normalise.other_rows import annotation
+from turnspan_clickhouse.normalise.row_context import RowContext
 from turnspan_clickhouse.rows import quality_tables
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import Annotation, Record
@@ -145,7 +145,7 @@ class FindingWriter:
         """The person's text as an artifact of the same turn, and that it was chosen."""
         assert verdict.later_text is not None
         batch = Batch(self._author, self._now)
-        place = loop_rows.RowContext(written.project, self._redactor, MessageStore(), batch)
+        place = RowContext(written.project, self._redactor, MessageStore(), batch)
         made = ArtifactMade(
             resource={},
             artifact_id=check.correction_id,
@@ -238,7 +238,7 @@ class FindingWriter:
         )
 
     def _row(self, said: Judgment, project: str) -> Annotation:
-        return annotation(said, project, self._redactor, self._now)
+        return judgment_rows.annotation(said, project, self._redactor, self._now)
 
     def _check_row(self, check: ArtifactCheck) -> quality_tables.ArtifactCheckRow:
         return copied(
