@@ -118,10 +118,10 @@ COMPILED = (
     "turnspan_clickhouse/rows/tables.py",
     "turnspan_clickhouse/rows/record.py",
     "turnspan_clickhouse/rows/loop_tables.py",
-    "turnspan_clickhouse/rows/quality_tables.py",
+    "turnspan_clickhouse/rows/judgment_tables.py",
+    "turnspan_clickhouse/rows/context_tables.py",
     "turnspan_clickhouse/rows/consortium_tables.py",
     "turnspan_clickhouse/rows/keeping_tables.py",
-    "turnspan_clickhouse/rows/import_tables.py",
     "turnspan_clickhouse/rows/native_types.py",
     "turnspan_clickhouse/normalise/normaliser.py",
     "turnspan_clickhouse/normalise/agent_spans.py",
@@ -261,7 +261,8 @@ def compile_into(root: Path, folder: Path) -> dict[str, Path]:
     for package, where in ROOTS.items():
         shutil.copytree(root / where / package, folder / package)
     rows = folder / "turnspan_clickhouse/rows"
-    text = written_out((rows / "tables.py").read_text("utf-8"))
+    sources = [(rows / name).read_text("utf-8") for name in ("record.py", "tables.py")]
+    text = written_out(*sources)
     (rows / "columns.py").write_text(text, encoding="utf-8")
     before, argv = Path.cwd(), sys.argv
     os.chdir(folder)  # mypyc names modules by their paths from here
@@ -286,15 +287,20 @@ def compile_into(root: Path, folder: Path) -> dict[str, Path]:
         sys.argv = argv
 
 
-def written_out(tables: str) -> str:
-    """The ``rows/columns.py`` that is compiled, from the text of ``rows/tables.py``: it names every
-    column of the classes in ``WRITTEN_OUT``."""
-    classes = {node.name: node for node in ast.parse(tables).body if isinstance(node, ast.ClassDef)}
+def written_out(*sources: str) -> str:
+    """The ``rows/columns.py`` that is compiled, which names every column of the classes in
+    ``WRITTEN_OUT``: from the texts of ``rows/record.py`` and ``tables.py``."""
+    found = (node for source in sources for node in ast.parse(source).body)
+    classes = {node.name: node for node in found if isinstance(node, ast.ClassDef)}
 
     def names(kind: str) -> list[str]:
         if kind not in classes:
             return []
-        fields = [node.target for node in classes[kind].body if isinstance(node, ast.AnnAssign)]
+        fields = [
+            node.target
+            for node in classes[kind].body
+            if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call)
+        ]
         inherited = [name for base in classes[kind].bases for name in names(ast.unparse(base))]
         return inherited + [ast.unparse(field) for field in fields]
 

@@ -43,7 +43,8 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 FOLDER: Final = ROOT / "docs" / "reference"
 _SOURCES: Final = ("instrument", "exporter", "records", "console", "llm")
 _ROWS: Final = (
-    "tables record loop_tables quality_tables consortium_tables import_tables keeping_tables"
+    *("record", "tables", "judgment_tables", "context_tables", "loop_tables"),
+    *("consortium_tables", "keeping_tables"),
 )
 _VARIABLE: Final = re.compile(r"TURNSPAN_[A-Z_]+")
 _WRITTEN: Final = "<!-- Written by `make reference` from the code: do not change it here. -->"
@@ -155,7 +156,7 @@ def _tables(store: Store) -> Iterator[str]:
         "(../schema.md) says which table to ask, and how to keep a query cheap.",
     )
     documented: dict[str, dict[str, str]] = {}
-    for module in _ROWS.split():
+    for module in _ROWS:
         for name, tree in _classes(f"turnspan_clickhouse.rows.{module}"):
             documented[name] = _below(tree.body)
     shared: dict[str, str] = {}

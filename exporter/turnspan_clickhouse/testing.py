@@ -28,9 +28,9 @@ from turnspan.tracing.content_store import ContentStore, StartedTurn
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.rows.batch import Batch, Clock
-from turnspan_clickhouse.rows.keys import KEYS
 from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import (
+    KEYS,
     Annotation,
     Definition,
     LlmCall,

@@ -105,9 +105,10 @@ def test_a_file_is_named_by_the_noun_it_holds() -> None:
 def test_what_is_compiled_reads_the_columns_of_the_classes() -> None:
     """The `rows/columns.py` that is compiled answers as that in the sources does."""
     built = runpy.run_path(str(REPOSITORY / "hatch_build.py"))
-    source = REPOSITORY / "exporter" / "turnspan_clickhouse" / "rows" / "tables.py"
+    folder = REPOSITORY / "exporter" / "turnspan_clickhouse" / "rows"
+    sources = [(folder / name).read_text("utf-8") for name in ("record.py", "tables.py")]
     written: dict[str, Any] = {}
-    exec(built["written_out"](source.read_text("utf-8")), written)
+    exec(built["written_out"](*sources), written)
     assert {f"_{kind}" for kind in built["WRITTEN_OUT"]} <= written.keys()
     for kind in RECORDS:
         rows = [kind(), kind()]

@@ -10,10 +10,10 @@ import pytest
 from support.landing import insert
 from support.rows import PROJECT, SECOND, T0, call, message, said
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
-from turnspan_clickhouse.rows.keys import KEYS
 from turnspan_clickhouse.rows.loop_tables import AgentVersion, ArtifactRow
 from turnspan_clickhouse.rows.record import NO_HASH
 from turnspan_clickhouse.rows.tables import (
+    KEYS,
     RECORDS,
     ContextAssemblyRow,
     ContextItemRow,

@@ -10,7 +10,7 @@ import pytest
 from support.artifacts import artifact
 from support.landing import insert
 from support.rows import PROJECT, T0, answered, asked, call, message, said, tool, turn
-from turnspan_clickhouse.rows.quality_tables import ArtifactCheckRow
+from turnspan_clickhouse.rows.judgment_tables import ArtifactCheckRow
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store

@@ -15,8 +15,7 @@ import orjson
 from turnspan.tracing.content_store import ContentStore
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.rows.batch import Batch
-from turnspan_clickhouse.rows.keys import KEYS
-from turnspan_clickhouse.rows.tables import LlmCall, MessageRow, Record, ToolCall, TurnSummary
+from turnspan_clickhouse.rows.tables import KEYS, LlmCall, MessageRow, Record, ToolCall, TurnSummary
 from turnspan_records.importing.files.file_log import FileLog, Format
 from turnspan_records.importing.sources import Problem
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar
 
 from turnspan import semconv
 from turnspan.content.media import digest_media
 from turnspan.content.model import dumps_text
 from turnspan.redaction.redactor import Redactor
 from turnspan.redaction.truncate import limit_text, limit_value
+from turnspan.runtime.type_guards import kind_of
 from turnspan_clickhouse.normalise.column_values import text
 from turnspan_clickhouse.normalise.message_store import MessageStore
 from turnspan_clickhouse.rows.batch import Batch
@@ -50,8 +51,8 @@ def _first(sources: tuple[Any, ...], name: str) -> Any:
 
 
 def _redacted(value: Any, redact: str, redactor: Redactor) -> Any:
-    if isinstance(value, tuple):
-        items = cast("tuple[Any, ...]", value)
+    if kind_of(value) is tuple:
+        items: tuple[Any, ...] = value
         return [_redacted(item, redact, redactor) for item in items]
     if not redact:
         return value

@@ -1,4 +1,4 @@
-"""The records of what is kept and what is not."""
+"""The records of what was forgotten, and of how far logs are imported."""
 
 from __future__ import annotations
 
@@ -28,4 +28,23 @@ class Tombstone(Record):
     """Why, as the user wrote it."""
     author: str = column("String", "")
     created_at: int = column(TIME, 0)
+    written_at: int = column(TIME, 0)
+
+
+@mypyc_attr(acyclic=True)
+@dataclass(slots=True)
+class ImportPosition(Record):
+    """How far a log is imported."""
+
+    project: str = column("String", "")
+    kind: str = column("String", "")
+    """The kind of log."""
+    source: str = column("String", "")
+    """The log."""
+    position: str = column("String", "")
+    """How far it is read, in the log's own form."""
+    source_rows: int = column("UInt64", 0)
+    """Rows read so far."""
+    began_at: int = column(TIME, 0)
+    """When the import that wrote this row began."""
     written_at: int = column(TIME, 0)

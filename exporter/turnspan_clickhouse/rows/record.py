@@ -1,8 +1,8 @@
-"""What a record class is made of: its base, and its columns with their ClickHouse types."""
+"""What a record class is made of: its bases, and its columns with their ClickHouse types."""
 
 from __future__ import annotations
 
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
 from turnspan.runtime.mypyc import mypyc_attr
@@ -57,6 +57,29 @@ class Record:
 
     __slots__ = ()
     table: ClassVar[str] = ""
+
+
+@mypyc_attr(acyclic=True)
+@dataclass(slots=True)
+class Located(Record):
+    """The first columns of calls, tools and spans: owner, and place in the trace."""
+
+    project: str = column("String", "")
+    """Groups records; the service's name unless the application sets it."""
+    service: str = column("String", "")
+    """``service.name`` of the process."""
+    environment: str = column("String", "")
+    """``deployment.environment.name`` of the process."""
+    session_id: str = column("String", "")
+    """The session (conversation); empty if there is none."""
+    turn_id: str = column("String", "")
+    """The turn; empty outside a turn."""
+    trace_id: str = column("String", "")
+    """The trace, as Jaeger shows it."""
+    span_id: str = column("String", "")
+    """The span of this record."""
+    parent_span_id: str = column("String", "")
+    """The span around it; empty for the root of a trace."""
 
 
 def columns(record: type[Record]) -> tuple[tuple[str, str], ...]:

@@ -13,48 +13,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from turnspan import semconv
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.rows import loop_tables as loop
-from turnspan_clickhouse.rows import quality_tables as quality
 from turnspan_clickhouse.rows.consortium_tables import (
     Consortium,
     ConsortiumIteration,
     ConsortiumMember,
 )
-from turnspan_clickhouse.rows.import_tables import ImportPosition
-from turnspan_clickhouse.rows.keeping_tables import Tombstone
+from turnspan_clickhouse.rows.context_tables import ContextAssemblyRow as ContextAssemblyRow
+from turnspan_clickhouse.rows.context_tables import ContextItemRow as ContextItemRow
+from turnspan_clickhouse.rows.judgment_tables import Annotation as Annotation
+from turnspan_clickhouse.rows.judgment_tables import ArtifactCheckRow
+from turnspan_clickhouse.rows.judgment_tables import ReviewQueue as ReviewQueue
+from turnspan_clickhouse.rows.judgment_tables import Withdrawal as Withdrawal
+from turnspan_clickhouse.rows.keeping_tables import ImportPosition, Tombstone
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP
 from turnspan_clickhouse.rows.record import MONEY as MONEY
 from turnspan_clickhouse.rows.record import NO_HASH as NO_HASH
 from turnspan_clickhouse.rows.record import TIME as TIME
+from turnspan_clickhouse.rows.record import Located as Located
 from turnspan_clickhouse.rows.record import Record as Record
 from turnspan_clickhouse.rows.record import Texts as Texts
 from turnspan_clickhouse.rows.record import column as column
 from turnspan_clickhouse.rows.record import columns as columns
-
-
-@mypyc_attr(acyclic=True)
-@dataclass(slots=True)
-class Located(Record):
-    """The first columns of calls, tools and spans: owner, and place in the trace."""
-
-    project: str = column("String", "")
-    """Groups records; the service's name unless the application sets it."""
-    service: str = column("String", "")
-    """``service.name`` of the process."""
-    environment: str = column("String", "")
-    """``deployment.environment.name`` of the process."""
-    session_id: str = column("String", "")
-    """The session (conversation); empty if there is none."""
-    turn_id: str = column("String", "")
-    """The turn; empty outside a turn."""
-    trace_id: str = column("String", "")
-    """The trace, as Jaeger shows it."""
-    span_id: str = column("String", "")
-    """The span of this record."""
-    parent_span_id: str = column("String", "")
-    """The span around it; empty for the root of a trace."""
 
 
 @mypyc_attr(acyclic=True)
@@ -347,199 +328,48 @@ class SpanRow(Located):
     written_at: int = column(TIME, 0)
 
 
-@mypyc_attr(acyclic=True)
-@dataclass(slots=True)
-class Annotation(Record):
-    """One judgment; rows are only appended."""
-
-    project: str = column("String", "")
-    subject_kind: str = column("String", "")
-    """What is judged: ``turn``, ``call``, ``tool``, ``span``, ``session``, ``artifact``,
-    ``attempt`` or ``consortium``."""
-    subject_id: str = column("String", "")
-    """The id of the judged record."""
-    kind: str = column("String", "", redact="annotation:kind")
-    """``outcome``, ``training_flag``, ``score``, ``comment``, ``directive``, ``preference`` or
-    ``evaluation:NAME``."""
-    annotation_id: str = column("String", "")
-    """The judgment's id; the same id is stored once."""
-    outcome: str = column("String", "", redact="annotation:outcome")
-    """``pending``, ``used``, ``modified`` or ``rejected``; an evaluation's label."""
-    training_flag: int | None = column("Nullable(Int8)")
-    """1 good candidate for training, -1 exclude, 0 neither."""
-    score: float | None = column("Nullable(Float64)")
-    """The score; people give 1 to 10."""
-    comment: str = column("String", "", redact="annotation:comment")
-    """The reason or note."""
-    chosen_id: str = column("String", "")
-    """The better record of a preference."""
-    rejected_id: str = column("String", "")
-    """The other record of a preference."""
-    directive: str = column("String", "", redact="annotation:directive")
-    """What to do differently."""
-    author: str = column("String", "", redact="annotation:author")
-    """Who judged; a machine's name begins with ``passive:``."""
-    source: str = column("String", "", redact="annotation:source")
-    """Where it was judged: a form, a job, a command."""
-    created_at: int = column(TIME, 0)
-    """When it was made."""
-    written_at: int = column(TIME, 0)
-    confidence: float | None = column("Nullable(Float64)")
-    """How sure the author is, from 0 to 1."""
-    ranking_id: str = column("String", "")
-    """The ranking that a preference is part of."""
-
-
-@mypyc_attr(acyclic=True)
-@dataclass(slots=True)
-class Withdrawal(Record):
-    """One withdrawal of a judgment."""
-
-    project: str = column("String", "")
-    subject_kind: str = column("String", "")
-    subject_id: str = column("String", "")
-    kind: str = column("String", "", redact="annotation:kind")
-    withdrawal_id: str = column("String", "")
-    """The withdrawal's id."""
-    annotation_id: str = column("String", "")
-    """The withdrawn judgment; empty for the newest of its kind at that time."""
-    author: str = column("String", "", redact="annotation:author")
-    """Who withdrew it. Without ``annotation_id``, only that author's judgments are meant; all if
-    empty."""
-    source: str = column("String", "", redact="annotation:source")
-    comment: str = column("String", "", redact="annotation:comment")
-    created_at: int = column(TIME, 0)
-    written_at: int = column(TIME, 0)
-
-
-@mypyc_attr(acyclic=True)
-@dataclass(slots=True)
-class ReviewQueue(Record):
-    """A saved queue of turns to judge."""
-
-    project: str = column("String", "")
-    name: str = column("String", "")
-    """The queue's name."""
-    definition: str = column("String", "")
-    """What the queue contains, as JSON."""
-    author: str = column("String", "")
-    """Who saved it."""
-    written_at: int = column(TIME, 0)
-
-
-@mypyc_attr(acyclic=True)
-@dataclass(slots=True)
-class ContextAssemblyRow(Located):
-    """One context assembled for a prompt. Its ``final`` row replaces its ``running`` row."""
-
-    assembly_id: str = column("String", "")
-    """The assembly's id."""
-    start_time: int = column(TIME, 0)
-    duration: float = column("Float64", 0.0)
-    status: str = column("String", "")
-    """``running`` or ``final``."""
-    agent_name: str = column("String", "", redact=f"attribute:{semconv.AGENT_NAME}")
-    task_type: str = column("String", "", redact="context:task")
-    entities: list[str] = column("Array(String)", factory=list)
-    """What the prompt is about, in the application's words."""
-    budget: int | None = column("Nullable(UInt64)")
-    """The most tokens it may use."""
-    used: int | None = column("Nullable(UInt64)")
-    """Tokens used."""
-    used_estimated: bool = column("Bool", False)
-    """Whether ``used`` is an estimate."""
-    considered: int = column("UInt32", 0)
-    """Items considered."""
-    kept: int = column("UInt32", 0)
-    """Items kept."""
-    dropped: int = column("UInt32", 0)
-    """Items dropped."""
-    bypassed: bool = column("Bool", False)
-    """Whether the assembly was skipped."""
-    bypass_reason: str = column("String", "")
-    """Why it was skipped."""
-    step_names: list[str] = column("Array(String)", factory=list)
-    """The steps, in the order they began."""
-    step_durations: list[float] = column("Array(Float64)", factory=list)
-    """Seconds of each step."""
-    step_errors: list[str] = column("Array(String)", factory=list)
-    """The error type of each step; empty if it did not fail."""
-    context_hash: bytes = column("FixedString(16)", NO_HASH)
-    """Hash of the assembled text; the text is in ``definition``."""
-    error_type: str = column("String", "")
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
-
-
-@mypyc_attr(acyclic=True)
-@dataclass(slots=True)
-class ContextItemRow(Record):
-    """One item considered for a context."""
-
-    project: str = column("String", "")
-    session_id: str = column("String", "")
-    turn_id: str = column("String", "")
-    trace_id: str = column("String", "")
-    assembly_id: str = column("String", "")
-    start_time: int = column(TIME, 0)
-    """When its assembly began."""
-    item_id: str = column("String", "", redact="context:id")
-    """The application's name for the item."""
-    position: int = column("UInt32", 0)
-    """Its place in the assembly, from 0."""
-    section: str = column("String", "", redact="context:section")
-    """The part of the context it belongs to."""
-    source: str = column("String", "", redact="context:source")
-    """Where it came from."""
-    tokens: int | None = column("Nullable(UInt64)")
-    """Its tokens."""
-    tokens_estimated: bool = column("Bool", False)
-    score: float | None = column("Nullable(Float64)")
-    """The application's score for it."""
-    kept: bool = column("Bool", False)
-    """Whether it is in the context."""
-    reason: str = column("String", "", redact="context:reason")
-    """Why it was dropped: ``budget``, ``duplicate``, ``filtered`` or the application's word."""
-    hop: int | None = column("Nullable(UInt32)")
-    """Links between it and the starting point."""
-    requires_depth: int | None = column("Nullable(UInt32)")
-    """Requirements between it and the first instructions."""
-    content_hash: bytes = column("FixedString(16)", NO_HASH)
-    """Hash of its text; the text is in ``definition``."""
-    written_at: int = column(TIME, 0)
-
-
-_TABLES: dict[str, type[Record]] = {
-    "tombstone": Tombstone,
-    "llm_call": LlmCall,
-    "turn_summary": TurnSummary,
-    "annotation": Annotation,
-    "withdrawal": Withdrawal,
-    "review_queue": ReviewQueue,
-    "artifact": loop.ArtifactRow,
-    "artifact_check": quality.ArtifactCheckRow,
-    "evolution": loop.EvolutionRow,
-    "insight": loop.InsightRow,
-    "agent_version": loop.AgentVersion,
-    "attempt": loop.AttemptRow,
-    "rollout": loop.RolloutRow,
-    "lineage_event": loop.LineageEventRow,
-    "lineage": loop.LineageRow,
-    "experiment": loop.ExperimentRow,
-    "consortium": Consortium,
-    "consortium_iteration": ConsortiumIteration,
-    "consortium_member": ConsortiumMember,
-    "tool_call": ToolCall,
-    "message": MessageRow,
-    "definition": Definition,
-    "context_assembly": ContextAssemblyRow,
-    "context_item": ContextItemRow,
-    "span": SpanRow,
-    "import_position": ImportPosition,
+_IN_SESSION = ("project", "session_id", "start_time")
+_TABLES: dict[str, tuple[type[Record], tuple[str, ...]]] = {
+    "tombstone": (Tombstone, ("project", "kind", "key", "forgetting_id")),
+    "llm_call": (LlmCall, (*_IN_SESSION, "span_id")),
+    "turn_summary": (TurnSummary, (*_IN_SESSION, "turn_id")),
+    "annotation": (Annotation, ("project", "subject_kind", "kind", "subject_id", "annotation_id")),
+    "withdrawal": (Withdrawal, ("project", "subject_kind", "kind", "subject_id", "withdrawal_id")),
+    "review_queue": (ReviewQueue, ("project", "name")),
+    "artifact": (loop.ArtifactRow, ("project", "target", "artifact_id")),
+    "artifact_check": (ArtifactCheckRow, ("project", "source", "artifact_id")),
+    "evolution": (loop.EvolutionRow, ("project", "lineage_id", "evolution_id")),
+    "insight": (loop.InsightRow, ("project", "insight_id")),
+    "agent_version": (loop.AgentVersion, ("project", "lineage_id", "version_id")),
+    "attempt": (loop.AttemptRow, ("project", "lineage_id", "rollout_id", "attempt_id")),
+    "rollout": (loop.RolloutRow, ("project", "lineage_id", "rollout_id")),
+    "lineage_event": (loop.LineageEventRow, ("project", "lineage_id", "kind", "event_id")),
+    "lineage": (loop.LineageRow, ("project", "experiment_id", "lineage_id")),
+    "experiment": (loop.ExperimentRow, ("project", "experiment_id")),
+    "consortium": (Consortium, ("project", "consortium_id")),
+    "consortium_iteration": (ConsortiumIteration, ("project", "consortium_id", "arbiter_id")),
+    "consortium_member": (ConsortiumMember, ("project", "consortium_id", "member_id")),
+    "tool_call": (ToolCall, (*_IN_SESSION, "span_id")),
+    "message": (MessageRow, ("project", "scope", "hash")),
+    "definition": (Definition, ("project", "hash")),
+    "context_assembly": (
+        ContextAssemblyRow,
+        (*_IN_SESSION, "assembly_id"),
+    ),
+    "context_item": (
+        ContextItemRow,
+        (*_IN_SESSION, "assembly_id", "item_id"),
+    ),
+    "span": (SpanRow, ("project", "trace_id", "start_time", "span_id")),
+    "import_position": (ImportPosition, ("project", "kind", "source")),
 }
 # Not in the classes: compiled, a dataclass takes a class variable of its own for a field.
-for _table, _record in _TABLES.items():
+for _table, (_record, _) in _TABLES.items():
     _record.table = _table
 
-RECORDS: tuple[type[Record], ...] = tuple(_TABLES.values())
+RECORDS: tuple[type[Record], ...] = tuple(record for record, _ in _TABLES.values())
 """Every record class, most precious first (the spool drops from the end when it is full)."""
+
+KEYS: dict[type[Record], tuple[str, ...]] = dict(_TABLES.values())
+"""What each table is ordered by: of rows that are equal there, the newest holds. The week that some
+tables begin with follows from the time."""

@@ -16,7 +16,7 @@ from turnspan.tracing.content_store import ContentStore
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.receive.outbox import Outbox
 from turnspan_clickhouse.rows.batch import Batch, Clock
-from turnspan_clickhouse.rows.import_tables import ImportPosition
+from turnspan_clickhouse.rows.keeping_tables import ImportPosition
 from turnspan_clickhouse.rows.tables import Definition
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from turnspan_clickhouse.rows.keys import KEYS
 from turnspan_clickhouse.rows.tables import (
+    KEYS,
     ContextAssemblyRow,
     ContextItemRow,
     LlmCall,

@@ -10,7 +10,7 @@ from datetime import timedelta
 from itertools import groupby
 from typing import Final
 
-from turnspan_clickhouse.rows import loop_tables, quality_tables, tables
+from turnspan_clickhouse.rows import judgment_tables, loop_tables, tables
 from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
@@ -137,7 +137,7 @@ def _record(
 
 _TABLES: Final = (
     *(tables.Definition, loop_tables.ArtifactRow),
-    *(tables.Withdrawal, tables.Annotation, quality_tables.ArtifactCheckRow),
+    *(tables.Withdrawal, tables.Annotation, judgment_tables.ArtifactCheckRow),
 )
 _ORDER: Final = tuple(table.table for table in _TABLES)
 """The order in which they have to be on disk."""

@@ -21,8 +21,8 @@ from turnspan.tracing.loop_facts import ArtifactMade
 from turnspan_clickhouse.normalise import judgment_rows, loop_rows
 from turnspan_clickhouse.normalise.message_store import MessageStore
 from turnspan_clickhouse.normalise.row_context import RowContext
-from turnspan_clickhouse.rows import quality_tables
 from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.judgment_tables import ArtifactCheckRow
 from turnspan_clickhouse.rows.tables import Annotation, Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import copied
@@ -240,9 +240,9 @@ class FindingWriter:
     def _row(self, said: Judgment, project: str) -> Annotation:
         return judgment_rows.annotation(said, project, self._redactor, self._now)
 
-    def _check_row(self, check: ArtifactCheck) -> quality_tables.ArtifactCheckRow:
+    def _check_row(self, check: ArtifactCheck) -> ArtifactCheckRow:
         return copied(
-            quality_tables.ArtifactCheckRow,
+            ArtifactCheckRow,
             check,
             reason=self._redactor.text(check.reason, "annotation:comment"),
             revised_at=_nanoseconds(check.revised_at),
