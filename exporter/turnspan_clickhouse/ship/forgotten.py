@@ -23,6 +23,7 @@ from turnspan_clickhouse.rows.owner_columns import USER, key_of
 from turnspan_clickhouse.rows.tables import MessageRow
 from turnspan_clickhouse.rows.tombstone_filter import Named, Sifted, Tombstones, sift
 from turnspan_clickhouse.ship.retry_policy import MISSING_SCHEMA
+from turnspan_clickhouse.ship.sql import statement
 from turnspan_clickhouse.spool.insert_groups import Group
 from turnspan_clickhouse.store.client import Store
 
@@ -31,21 +32,6 @@ MARK: Final = "forgotten"
 """The file that says by its time when something was last forgotten."""
 
 _COUNT = "SELECT count() FROM tombstone"
-_ALL = """
-WITH arraySort(groupArray((key, until))) AS sorted
-SELECT
-    arrayStringConcat(arrayMap(one -> hex(one.1), sorted)),
-    arrayMap(one -> one.2, sorted),
-    arraySort(groupUniqArrayArray(kinds))
-FROM
-(
-    SELECT key, toUnixTimestamp64Nano(max(tombstone.until)) AS until,
-        groupUniqArray(toString(kind)) AS kinds
-    FROM tombstone
-    WHERE {shared:Bool} OR kind NOT IN ('message', 'definition', 'tried', 'rolled')
-    GROUP BY key
-)
-"""
 _FEW: Mapping[str, object] = {"final": 0}
 
 
@@ -96,7 +82,9 @@ def read_tombstones(store: Store, *, shared: bool = False) -> Tombstones:
     try:
         if not store.query(_COUNT, settings=_FEW).rows[0][0]:
             return Tombstones()
-        joined, untils, kinds = store.query(_ALL, {"shared": shared}, _FEW).rows[0]
+        joined, untils, kinds = store.query(statement("tombstones"), {"shared": shared}, _FEW).rows[
+            0
+        ]
     except QueryError as error:
         if error.code in MISSING_SCHEMA or error.code in MAY_NOT:
             return Tombstones()

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 
 from turnspan_clickhouse.rows.tables import TurnSummary, columns
+from turnspan_clickhouse.ship.sql import statement
 from turnspan_clickhouse.store.client import Store
 
 INTERRUPTED = "interrupted"
@@ -13,60 +14,6 @@ MAX_NAMED = 1_500
 """Turns that one statement names. They travel in its address: a server takes 128 KiB of a value
 and 1 MiB of all. Of a turn around more turns than that, so many are counted."""
 
-_RUNNING = """
-SELECT project, session_id, trace_id, turn_id
-FROM turn_summary
-WHERE status = 'running' AND writer IN {writers:Array(String)}
-"""
-_FAMILY = """
-SELECT project, turn_id, parent_turn_id
-FROM turn_summary
-WHERE (project, session_id, trace_id) IN (
-    SELECT project, session_id, trace_id FROM turn_summary
-    WHERE status = 'running' AND writer IN {writers:Array(String)})
-"""
-# Rounds and calls are the turn's own; tokens, cost, models and the end take nested turns in.
-_FOUND = """
-SELECT
-    root,
-    greatest(max(ended), toDateTime64(0, 9, 'UTC')) AS last_end,
-    toUInt32(if(maxIf(round, own) > 0, uniqExactIf(round, own), countIf(own))) AS rounds,
-    toUInt32(countIf(own)) AS llm_call_count,
-    sum(input_tokens) AS input_tokens,
-    sum(output_tokens) AS output_tokens,
-    sum(cache_read_tokens) AS cache_read_tokens,
-    sum(cache_write_tokens) AS cache_write_tokens,
-    sum(reasoning_tokens) AS reasoning_tokens,
-    sum(cost_usd) AS cost_usd,
-    arraySort(groupUniqArrayIf(model, model != '')) AS models,
-    argMaxIf(response_text, start_time, own) AS response_text
-FROM
-(
-    SELECT
-        kin.1 AS root,
-        kin.1 = turn_id AS own,
-        start_time,
-        addNanoseconds(start_time, toInt64(duration * 1e9)) AS ended,
-        round, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-        reasoning_tokens, cost_usd, response_text,
-        toString(if(response_model = '', request_model, response_model)) AS model
-    FROM llm_call
-    ARRAY JOIN arrayFilter(pair -> pair.2 = turn_id,
-        arrayZip({roots:Array(String)}, {members:Array(String)})) AS kin
-    WHERE turn_id IN {members:Array(String)}
-)
-GROUP BY root
-"""
-_TOOLS = """
-SELECT
-    turn_id AS root,
-    max(addNanoseconds(start_time, toInt64(duration * 1e9))) AS last_end,
-    toUInt32(count()) AS tool_call_count,
-    toUInt32(countIf(failed)) AS tool_error_count
-FROM tool_call
-WHERE turn_id IN {roots:Array(String)}
-GROUP BY turn_id
-"""
 _COMPUTED = {
     "duration": "if(greatest(c.last_end, t.last_end) > s.start_time,"
     " dateDiff('nanosecond', s.start_time, greatest(c.last_end, t.last_end)) / 1e9, 0)",
@@ -101,10 +48,13 @@ def interrupt_turns(store: Store, writers: Sequence[str]) -> int:
         StoreError: as ``Store.query``.
     """
     parameters = {"writers": list(writers)}
-    running = [(str(row[0]), str(row[3])) for row in store.query(_RUNNING, parameters).rows]
+    running = [
+        (str(row[0]), str(row[3]))
+        for row in store.query(statement("running_turns"), parameters).rows
+    ]
     if not running:
         return 0
-    family = store.query(_FAMILY, parameters).rows
+    family = store.query(statement("turn_families"), parameters).rows
     children: dict[tuple[str, str], list[str]] = {}
     for project, turn, parent in family:
         if parent:
@@ -144,22 +94,11 @@ def _descendants(project: str, root: str, children: dict[tuple[str, str], list[s
 
 def _insert(store: Store, parameters: dict[str, list[str]]) -> None:
     names = [name for name, _ in columns(TurnSummary)]
-    chosen = [
+    values = [
         _COMPUTED.get(name, f"c.{name}" if name in _OF_CALLS else f"s.{name}") + f" AS {name}"
         for name in names
     ]
-    sql = f"""
-INSERT INTO turn_summary ({", ".join(names)})
-SELECT {", ".join(chosen)}
-FROM
-(
-    SELECT * FROM turn_summary FINAL
-    WHERE status = 'running' AND writer IN {{writers:Array(String)}}
-        AND turn_id IN {{roots:Array(String)}}
-) AS s
-LEFT JOIN ({_FOUND}) AS c ON c.root = s.turn_id
-LEFT JOIN ({_TOOLS}) AS t ON t.root = s.turn_id
-"""
+    sql = statement("interrupt_turns", names=", ".join(names), values=", ".join(values))
     named = sorted((*parameters["writers"], *parameters["roots"]))
     token = hashlib.sha256("\0".join(named).encode()).hexdigest()
     store.command(

@@ -14,6 +14,7 @@ from turnspan_clickhouse.rows.loop_tables import AttemptRow, RolloutRow
 from turnspan_clickhouse.rows.record import columns
 from turnspan_clickhouse.ship.interrupted_turns import INTERRUPTED
 from turnspan_clickhouse.ship.retry_policy import MISSING_SCHEMA
+from turnspan_clickhouse.ship.sql import statement
 from turnspan_clickhouse.store.client import Store
 
 
@@ -56,10 +57,7 @@ def interrupt_work(store: Store, writers: Sequence[str]) -> int:
     parameters = {"writers": list(writers)}
     found = 0
     for work in _WORK:
-        sql = f"""
-SELECT count() FROM {work.record.table}
-WHERE status = 'running' AND writer IN {{writers:Array(String)}}
-"""
+        sql = statement("running_work", table=work.record.table)
         try:
             running = int(store.query(sql, parameters).rows[0][0])
         except QueryError as error:
@@ -82,33 +80,14 @@ def _insert(store: Store, work: _Work, parameters: dict[str, list[str]]) -> None
     }
     ended = ""
     if work.id:
-        sql = f"""
-SELECT {work.id}, min(started_at) OVER () AS since
-FROM {table} WHERE status = 'running' AND writer IN {{writers:Array(String)}}
-"""
+        sql = statement("dying_work", table=table, id=work.id)
         dying = store.query(sql, parameters).rows
         computed["duration"] = _DURATION
         given["dying"] = [str(row[0]) for row in dying]
         given["since"] = str(dying[0][1])
-        ended = f"""
-LEFT JOIN
-(
-    SELECT project, {work.id}, max(addNanoseconds(start_time, toInt64(duration * 1e9))) AS last_end
-    FROM llm_call
-    WHERE {work.id} IN {{dying:Array(String)}} AND start_time >= {{since:DateTime64(9, 'UTC')}}
-    GROUP BY project, {work.id}
-) AS c USING (project, {work.id})
-"""
-    chosen = [computed.get(name, f"s.{name}") + f" AS {name}" for name in names]
-    sql = f"""
-INSERT INTO {table} ({", ".join(names)})
-SELECT {", ".join(chosen)}
-FROM
-(
-    SELECT * FROM {table} FINAL
-    WHERE status = 'running' AND writer IN {{writers:Array(String)}}
-) AS s
-{ended}
-"""
+        ended = statement("last_calls", id=work.id)
+    values = [computed.get(name, f"s.{name}") + f" AS {name}" for name in names]
+    pieces = {"names": ", ".join(names), "values": ", ".join(values), "ended": ended}
+    sql = statement("interrupt_work", table=table, **pieces)
     token = hashlib.sha256("\0".join(sorted(parameters["writers"])).encode()).hexdigest()
     store.command(sql, given, {"insert_deduplication_token": f"{table}-{token}", "final": 1})
