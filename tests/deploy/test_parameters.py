@@ -38,18 +38,6 @@ LOOKED_AT = {
     # Identifiers that come from the schema files or the DSN; those of the DSN through quoted().
     "migrations.py": {"database", "name", "on_cluster", "distributed['shard_by']", "view", "names"},
     "client.py": {"on_cluster"},
-    # Column lists and tables from the record classes.
-    "interrupted_turns.py": {"', '.join(names)", "', '.join(chosen)"},
-    "interrupted_work.py": {
-        *(
-            "', '.join(names)",
-            "', '.join(chosen)",
-            "ended",
-            "table",
-            "work.record.table",
-            "work.id",
-        ),
-    },
     "replay.py": {"what", "table", "where"},
     "outline.py": {"what", "table", "where"},
     "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},

@@ -82,13 +82,12 @@ def read_tombstones(store: Store, *, shared: bool = False) -> Tombstones:
     try:
         if not store.query(_COUNT, settings=_FEW).rows[0][0]:
             return Tombstones()
-        joined, untils, kinds = store.query(statement("tombstones"), {"shared": shared}, _FEW).rows[
-            0
-        ]
+        found = store.query(statement("tombstones"), {"shared": shared}, _FEW)
     except QueryError as error:
         if error.code in MISSING_SCHEMA or error.code in MAY_NOT:
             return Tombstones()
         raise
+    joined, untils, kinds = found.rows[0]
     return Tombstones(bytes.fromhex(str(joined)), list(untils), list(kinds))
 
 
