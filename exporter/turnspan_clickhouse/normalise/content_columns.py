@@ -12,14 +12,14 @@ from typing import Any
 from turnspan import semconv
 from turnspan.content.media import digest_media
 from turnspan.content.model import as_dict, as_list, dumps_text
-from turnspan.redaction.redactor import Redactor
 from turnspan.redaction.truncate import limit_value
 from turnspan_clickhouse.normalise.turn_facts import note
+from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 
 
 def write_content(
-    row: LlmCall | ToolCall | TurnSummary, column: str, value: Any, where: str, redactor: Redactor
+    row: LlmCall | ToolCall | TurnSummary, column: str, value: Any, where: str, batch: Batch
 ) -> None:
     """Put content into a column, as it may be written; nothing for ``None``.
 
@@ -28,6 +28,7 @@ def write_content(
     """
     if value is None:
         return
+    redactor = batch.redactor
     limit = redactor.settings.content_limit_bytes
     if type(value) is str and not limit and value[:5].lower() != "data:":
         setattr(row, column, redactor.text(value, where))
@@ -43,8 +44,9 @@ def write_content(
         note(row, semconv.TRUNCATED_PREFIX + column, str(size))
 
 
-def write_attribute(row: LlmCall, name: str, value: Any, where: str, redactor: Redactor) -> None:
+def write_attribute(row: LlmCall, name: str, value: Any, where: str, batch: Batch) -> None:
     """Put content that has no column among the row's attributes, as ``write_content``: as JSON."""
+    redactor = batch.redactor
     kept, size = limit_value(redactor.value(value, where), redactor.settings.content_limit_bytes)
     note(row, name, kept if isinstance(kept, str) else dumps_text(kept))
     if size:

@@ -70,9 +70,7 @@ def _add_whole(assembly: Assembly, rows: FactRows, batch: Batch) -> None:
         row.step_durations.append(assembly.seconds_of(step))
         row.step_errors.append(step.error_type)
     row.error_type = assembly.error_type
-    row.context_hash = land(
-        assembly.text, row.project, row.start_time, rows.message_store, rows.redactor, batch
-    )
+    row.context_hash = land(assembly.text, row.project, row.start_time, rows.message_store, batch)
     taken: set[str] = set()
     for position, item in enumerate(items):
         give_way()

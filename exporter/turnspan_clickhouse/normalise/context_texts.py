@@ -13,7 +13,6 @@ from typing import Any, Final
 from turnspan import semconv
 from turnspan.content.model import RequestParts, as_dict, as_list
 from turnspan.content.text_message import as_dict_message
-from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.assembly import Assembly
 from turnspan_clickhouse.normalise.message_store import MessageStore
 from turnspan_clickhouse.normalise.turn_facts import note
@@ -93,7 +92,6 @@ class ContextTexts:
         request: RequestParts,
         when: int,
         message_store: MessageStore,
-        redactor: Redactor,
         batch: Batch,
     ) -> None:
         """Say in a call's row which assemblies it used: those that the application named, else
@@ -105,11 +103,9 @@ class ContextTexts:
             found = [one for one in self._near(row) if _is_sent(one, request, row.input_messages)]
             if found:
                 note(row, semconv.CONTEXT_ID, ",".join(dict.fromkeys(_ids(found))))
-        if found and redactor.settings.capture_content:
+        if found and batch.redactor.settings.capture_content:
             longest = max(found, key=lambda one: len(one.text))
-            row.context_assembled = land(
-                longest.text, row.project, when, message_store, redactor, batch
-            )
+            row.context_assembled = land(longest.text, row.project, when, message_store, batch)
 
     def _near(self, row: LlmCall) -> list[_Text]:
         """The texts that a call may have used, the oldest first."""
@@ -128,20 +124,13 @@ def _ids(texts: Iterable[_Text]) -> list[str]:
     return [one.assembly_id for one in texts]
 
 
-def land(
-    text: str,
-    project: str,
-    when: int,
-    message_store: MessageStore,
-    redactor: Redactor,
-    batch: Batch,
-) -> bytes:
+def land(text: str, project: str, when: int, message_store: MessageStore, batch: Batch) -> bytes:
     """The hash of an assembled text, which lands once; zero for none, and where none is kept."""
-    if not text or not redactor.settings.capture_content:
+    if not text or not batch.redactor.settings.capture_content:
         return NO_HASH
     digest = message_store.remembered(text)
     if digest is None:
-        body = redactor.text(text, "context")
+        body = batch.redactor.text(text, "context")
         digest = message_store.definition(KIND, body, project=project, when=when, batch=batch)
         message_store.remember(text, digest)
     return digest

@@ -10,7 +10,6 @@ from collections import OrderedDict
 from copy import copy
 from typing import Any, Final
 
-from turnspan.redaction.redactor import Redactor
 from turnspan.turn.loop_detector import ExecutedTool
 from turnspan.turn.stop_reasons import Ending
 from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
@@ -87,25 +86,19 @@ class DecoratedTurns:
         self._reader = HistoryReader()
 
     def call(
-        self,
-        facts: SpanFacts,
-        row: LlmCall,
-        dialect: str,
-        messages: list[Any],
-        redactor: Redactor,
-        batch: Batch,
+        self, facts: SpanFacts, row: LlmCall, dialect: str, messages: list[Any], batch: Batch
     ) -> None:
         """A model call of a turn: add the tools whose results its request brings."""
         unseen = self._turns.get(row.turn_id)
         if unseen is not None and (unseen.pending or unseen.executed):
             mine = frozenset((row.turn_id,))
             for part in self._results(unseen, dialect, messages):
-                if brought(part, unseen.executed, redactor, batch) is not None:
+                if brought(part, unseen.executed, batch) is not None:
                     continue
                 execution = Execution.of(part, unseen.pending)
                 if execution is None:
                     continue
-                tool = execution.row(facts, row, redactor, batch)
+                tool = execution.row(facts, row, batch)
                 if self._sightings.tool(tool, lambda: mine) is None:
                     unseen.tools.append((tool, execution.fact()))
                     batch.add(tool)
@@ -162,7 +155,7 @@ class DecoratedTurns:
                 if known is not None and more is not None:
                     setattr(unseen.usage, name, max(0, known - more))
 
-    def tool(self, facts: SpanFacts, row: ToolCall, redactor: Redactor, *, answered: bool) -> None:
+    def tool(self, facts: SpanFacts, row: ToolCall, batch: Batch, *, answered: bool) -> None:
         """An executed tool of a turn; one of another package's counts as well. One that
         ``answered`` has its result, and if that is an empty text."""
         unseen = self._turns.get(row.turn_id) or self._over.get(row.turn_id)
@@ -170,7 +163,7 @@ class DecoratedTurns:
             key, asked = claimed(unseen.pending, row)
             if asked is not None:
                 row.round = row.round or asked.round
-                if complete(row, key, asked, redactor) and not answered:
+                if complete(row, key, asked, batch) and not answered:
                     unseen.executed[key] = row
         if facts.foreign:
             unseen = unseen or self._of(row.turn_id)

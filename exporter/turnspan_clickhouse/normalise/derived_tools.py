@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.normalise.call_index import CallNode
 from turnspan_clickhouse.normalise.conversations import DerivedConversations
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event
@@ -36,7 +35,6 @@ class DerivedTools:
         news: Sequence[HistoryMessage],
         facts: SpanFacts,
         row: LlmCall,
-        redactor: Redactor,
         batch: Batch,
     ) -> None:
         """Add the tool calls whose results this call's messages bring, to the turn that asked."""
@@ -47,7 +45,7 @@ class DerivedTools:
             node = self._asking(link, call_id, facts)
             if node is None:
                 continue
-            told = brought(part, node.executed, redactor, batch)
+            told = brought(part, node.executed, batch)
             if told is not None:
                 self.changed(told)
                 continue
@@ -55,7 +53,7 @@ class DerivedTools:
             if execution is None:
                 continue
             turn_id, row.turn_id = row.turn_id, turn.turn.id
-            tool = execution.row(facts, row, redactor, batch)
+            tool = execution.row(facts, row, batch)
             row.turn_id = turn_id
             tool.session_id = turn.session_id
             seen = self._sightings.tool(tool, lambda: frozenset((turn.turn.id,)))
@@ -76,7 +74,7 @@ class DerivedTools:
             return node
         return self._conversations.nodes.waiting_for(call_id, facts, None) if call_id else node
 
-    def tool(self, facts: SpanFacts, row: ToolCall, redactor: Redactor) -> bool:
+    def tool(self, facts: SpanFacts, row: ToolCall, batch: Batch) -> bool:
         """A span of an executed tool that is in no decorated turn: give it its turn; whether it is
         known."""
         nodes, turns = self._conversations.nodes, self.turns_of(facts)
@@ -86,7 +84,7 @@ class DerivedTools:
             node = nodes.waiting_for_tool(facts, row, turns)
         if node is not None:
             turn = node.turn
-            self._executed(node, row, redactor)
+            self._executed(node, row, batch)
         else:
             hinted = self._conversations.traces.by_trace(facts.trace_id)
             if hinted is None or hinted.taken_over:
@@ -110,11 +108,11 @@ class DerivedTools:
             turn.retell(turn.events)
             self._turns.change(turn)
 
-    def _executed(self, node: CallNode, row: ToolCall, redactor: Redactor) -> None:
+    def _executed(self, node: CallNode, row: ToolCall, batch: Batch) -> None:
         """A span is about a tool that a reply asked for: nobody waits for its result any more, but
         for what the span does not say itself."""
         key, asked = claimed(node.pending, row)
-        if asked is not None and complete(row, key, asked, redactor):
+        if asked is not None and complete(row, key, asked, batch):
             node.executed[key] = row
 
     def inside(

@@ -9,13 +9,12 @@ from typing import Any, Final
 
 import orjson
 
-from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.type_guards import is_dict
 from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
 from turnspan_clickhouse.normalise.decorated_turns import set_usage, usage_of_row
 from turnspan_clickhouse.normalise.history_keys import canonical
 from turnspan_clickhouse.normalise.requested_tools import rewrite
-from turnspan_clickhouse.normalise.turn_facts import tell_call, tell_tool, text_of
+from turnspan_clickhouse.normalise.turn_facts import mask_ending, tell_call, tell_tool, text_of
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 
@@ -198,15 +197,14 @@ class DerivedTurn:
         self.row = row
         self.fill(row)
 
-    def summary(self, redactor: Redactor, batch: Batch) -> TurnSummary:
+    def summary(self, batch: Batch) -> TurnSummary:
         """Its row, as it stands now."""
         row = replace(self.row, writer=batch.writer, written_at=batch.written_at)
         if not self.taken_over:
             row.error_type = row.error_message = ""
             row.stop_reason = row.stop_detail = row.response_text = ""
         self.fill(row)
-        row.stop_reason = redactor.text(row.stop_reason, "error")
-        row.stop_detail = redactor.text(row.stop_detail, "error")
+        mask_ending(row, batch)
         return row
 
     def fill(self, row: TurnSummary) -> None:

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 from turnspan.content.model import CallContent as Reply
 from turnspan.content.model import RequestParts, as_dict
 from turnspan.dialects.convert import first_choice
-from turnspan.redaction.redactor import Redactor
 from turnspan.turn.turn import Turn
 from turnspan_clickhouse.normalise.agent_spans import AgentSpans
 from turnspan_clickhouse.normalise.call_index import CallNode, DerivedConversation
@@ -77,13 +76,7 @@ class DerivedTurns:
     # -- calls ------------------
 
     def join(
-        self,
-        facts: SpanFacts,
-        row: LlmCall,
-        dialect: str,
-        request: RequestParts,
-        redactor: Redactor,
-        batch: Batch,
+        self, facts: SpanFacts, row: LlmCall, dialect: str, request: RequestParts, batch: Batch
     ) -> None:
         """Give an undecorated call its session, turn and round, before its messages land."""
         conversations = self._conversations
@@ -104,11 +97,11 @@ class DerivedTurns:
             link.node.continued = True
         if turn is None:
             before = link.node.turn if link is not None and link.node is not None else None
-            self.tools.bring(link, before, news, facts, row, redactor, batch)
-            turn = self._begin(conversation, facts, row, asking, asked_in(news), redactor)
+            self.tools.bring(link, before, news, facts, row, batch)
+            turn = self._begin(conversation, facts, row, asking, asked_in(news), batch)
         else:
             row.turn_id = turn.turn.id
-            self.tools.bring(link, turn, news, facts, row, redactor, batch)
+            self.tools.bring(link, turn, news, facts, row, batch)
         row.turn_id = turn.turn.id
         row.round = turn.turn.rounds + 1
         node = CallNode(conversation, turn, row.trace_id, row.span_id)
@@ -161,7 +154,6 @@ class DerivedTurns:
         row: LlmCall,
         dialect: str,
         request: RequestParts,
-        redactor: Redactor,
         batch: Batch,
         *,
         better: bool,
@@ -189,7 +181,7 @@ class DerivedTurns:
         else:
             self.turns.forget(turn)
         row.session_id, row.turn_id = facts.session_id, ""
-        self.join(facts, row, dialect, request, redactor, batch)
+        self.join(facts, row, dialect, request, batch)
         self.told_beside(facts.trace_id, row.trace_id, row.turn_id)
         return KnownReply(event, node.answers)
 
@@ -310,7 +302,7 @@ class DerivedTurns:
         row: LlmCall,
         asking: JoinRequest,
         asked: str,
-        redactor: Redactor,
+        batch: Batch,
     ) -> DerivedTurn:
         before = conversation.turn
         if before is not None and not before.closed and not self._own_ids:
@@ -333,8 +325,8 @@ class DerivedTurns:
             attempt_id=row.attempt_id,
             scope_name=SCOPE,
         )
-        if facts.captured and redactor.settings.capture_content:
-            write_content(summary, "user_message", asked, "user_message", redactor)
+        if facts.captured and batch.redactor.settings.capture_content:
+            write_content(summary, "user_message", asked, "user_message", batch)
         turn = DerivedTurn(
             Turn(turn_id, agent_name=row.agent_name), summary, asked, asking.system, asking.tools
         )
@@ -346,7 +338,6 @@ class DerivedTurns:
 
     def write(
         self,
-        redactor: Redactor,
         batch: Batch,
         ready: Callable[[TurnSummary], bool] | None = None,
         *,
@@ -356,7 +347,7 @@ class DerivedTurns:
 
         With ``last`` nothing more comes: no turn waits for results any longer.
         """
-        self.turns.write(redactor, batch, ready, last=last)
+        self.turns.write(batch, ready, last=last)
         if self._shared is not None:
             self._shared.write()
 

@@ -18,7 +18,6 @@ from turnspan.dialects.convert import (
     system_parts,
     tool_definitions,
 )
-from turnspan.redaction.redactor import Redactor
 from turnspan.redaction.truncate import limit_parts
 from turnspan.runtime.type_guards import is_list
 from turnspan.tracing.content_store import InferenceContent
@@ -68,7 +67,7 @@ _COLUMNS = frozenset(
 )
 
 
-def llm_call(facts: SpanFacts, redactor: Redactor, batch: Batch) -> LlmCall:
+def llm_call(facts: SpanFacts, batch: Batch) -> LlmCall:
     """The row of a model call without its content."""
     a = facts.attributes
     row = LlmCall.__new__(LlmCall)
@@ -159,16 +158,13 @@ def add_content(
     request: RequestParts,
     facts: SpanFacts,
     message_store: MessageStore,
-    redactor: Redactor,
     batch: Batch,
 ) -> CallContent:
     """Land a call's content, put its hashes and its reply into the row; returns the reply."""
-    place = MessageScope(
-        content.dialect, facts.project, row.session_id or row.trace_id, redactor, batch
-    )
+    place = MessageScope(content.dialect, facts.project, row.session_id or row.trace_id, batch)
     row.input_messages = message_store.messages(request.messages_raw, place, facts.start_time)
     reply = add_reply(row, content, facts.end_time, message_store, place)
-    row.request_parameters = message_store.parameters(request.parameters, redactor)
+    row.request_parameters = message_store.parameters(request.parameters, batch)
     row.system_prompt = _system_prompt(request, place, facts.start_time, message_store)
     row.tool_definitions = _tool_definitions(request, place, facts.start_time, message_store)
     return reply
@@ -210,7 +206,7 @@ def _system_prompt(
     known = None if both else message_store.remembered(raw)
     if known is not None:
         return known
-    source, redactor = "", place.redactor
+    source, redactor = "", place.batch.redactor
     if isinstance(raw, str) and not both:
         body = redactor.text(raw, "system")
     else:
@@ -263,7 +259,7 @@ def _tool_definitions(
     if known is not None:
         return known
     tools = tool_definitions(place.dialect, raw)
-    where, redactor = "tool_definitions", place.redactor
+    where, redactor = "tool_definitions", place.batch.redactor
     body, source = dumps_text(redactor.value(tools, where)), dumps_text(redactor.value(raw, where))
     digest = message_store.definition(
         "tool_definitions",
@@ -295,14 +291,14 @@ def add_reply(
         row.output_messages.append(digest)
     describe_reply(reply, first_choice(content.dialect, reply.output))
     _note(row, reply, content.dialect)
-    redactor = place.redactor
+    redactor = place.batch.redactor
     if reply.response_text:
-        write_content(row, "response_text", reply.response_text, "output", redactor)
+        write_content(row, "response_text", reply.response_text, "output", place.batch)
     if reply.response_thoughts:
-        write_content(row, "response_thoughts", reply.response_thoughts, "output", redactor)
+        write_content(row, "response_thoughts", reply.response_thoughts, "output", place.batch)
     details = response_details(content.dialect, content.response)
     if details:
-        write_attribute(row, semconv.RESPONSE_DETAILS, details, "output", redactor)
+        write_attribute(row, semconv.RESPONSE_DETAILS, details, "output", place.batch)
     if reply.tool_calls:
         # Of the values that the messages' parts have, which have just been looked at.
         calls: Any = reply.tool_calls if as_is else redactor.value(reply.tool_calls, "output")

@@ -22,7 +22,6 @@ from turnspan.content.model import Part, dumps, dumps_text, plain_json
 from turnspan.content.sizes import size_of
 from turnspan.content.text_message import as_dict_message
 from turnspan.dialects.convert import convert_sealed
-from turnspan.redaction.redactor import Redactor
 from turnspan.redaction.truncate import limit_parts
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan.runtime.throttle import give_way
@@ -79,15 +78,12 @@ class _Scope:
 class MessageScope:
     """Where a call's content belongs, and what lands it."""
 
-    __slots__ = ("batch", "dialect", "key", "project", "redactor", "scope")
+    __slots__ = ("batch", "dialect", "key", "project", "scope")
 
-    def __init__(
-        self, dialect: str, project: str, scope: str, redactor: Redactor, batch: Batch
-    ) -> None:
+    def __init__(self, dialect: str, project: str, scope: str, batch: Batch) -> None:
         self.dialect = dialect
         self.project = project
         self.scope = scope
-        self.redactor = redactor
         self.batch = batch
         self.key = f"{project}\0{scope}\0".encode("utf-8", "replace")
         """Its scope, as what begins the key of each message that has landed in it."""
@@ -106,7 +102,7 @@ class MessageStore:
     def messages(self, raw: list[Any], place: MessageScope, when: int) -> list[bytes]:
         """The hashes of a request's messages, in order."""
         dialect = place.dialect
-        media = place.redactor.settings.capture_media
+        media = place.batch.redactor.settings.capture_media
         state = self._scope(place.project, place.scope)
         known, same = _longest_prefix(state.histories, dialect, raw)
         if known is None:
@@ -152,7 +148,7 @@ class MessageStore:
     def reply(self, raw: Any, place: MessageScope, when: int) -> tuple[GenAiMessage, bytes, bool]:
         """One message of a reply in the GenAI schema, its hash, and whether redaction, looking at
         it as a model's words, has left its parts as they are."""
-        media = place.redactor.settings.capture_media
+        media = place.batch.redactor.settings.capture_media
         message, source = convert_sealed(
             place.dialect, raw, default_role="assistant", keep_bytes=media
         )
@@ -169,7 +165,7 @@ class MessageStore:
     ) -> tuple[bytes, list[Part]]:
         """The hash of one message and its redacted parts; its row goes into the batch if it has
         not landed."""
-        redactor = place.redactor
+        redactor = place.batch.redactor
         role, name = str(message.get("role") or ""), str(message.get("name") or "")
         where = "output" if role == "assistant" else "input"
         redacted = redactor.parts(message["parts"], where, role)
@@ -200,12 +196,12 @@ class MessageStore:
             batch.add(row)
         return digest, redacted
 
-    def parameters(self, parameters: dict[str, Any], redactor: Redactor) -> str:
+    def parameters(self, parameters: dict[str, Any], batch: Batch) -> str:
         """A request's parameters as they may be written; an agent's are the same on every call."""
         written = plain_json(parameters)
         text = self._parameters.get(written) if written else None
         if text is None:
-            text = dumps_text(redactor.value(digest_media(parameters), "parameters"))
+            text = dumps_text(batch.redactor.value(digest_media(parameters), "parameters"))
             if 0 < len(written) <= _MAX_PARAMETERS_BYTES:
                 if len(self._parameters) >= MAX_PARAMETERS:
                     self._parameters.clear()

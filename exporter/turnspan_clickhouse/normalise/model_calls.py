@@ -5,7 +5,6 @@ from __future__ import annotations
 from turnspan import semconv
 from turnspan.content.model import CallContent, RequestParts
 from turnspan.dialects.convert import split_request
-from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.consortium_facts import FINAL_ARBITER
 from turnspan.tracing.content_store import InferenceContent
 from turnspan_clickhouse.normalise import llm_call
@@ -59,16 +58,11 @@ class ModelCalls:
         """By the scopes of other packages, whether we have seen a call that they told of, too."""
 
     def inference(
-        self,
-        facts: SpanFacts,
-        content: InferenceContent | None,
-        held: ChildRows,
-        redactor: Redactor,
-        batch: Batch,
+        self, facts: SpanFacts, content: InferenceContent | None, held: ChildRows, batch: Batch
     ) -> None:
         """A span of a call ended: add its row, or what it tells more to the row of the call that
         another span has told of."""
-        row = llm_call.llm_call(facts, redactor, batch)
+        row = llm_call.llm_call(facts, batch)
         request = split_request(content.dialect, content.request) if content else RequestParts()
         within = [call for call in held.calls if same_call(call, row.operation)]
         if len(within) > 1 and len({id(c) for c in within if not c.error_type}) > 1:
@@ -89,7 +83,7 @@ class ModelCalls:
                 if inner.turn_id == row.turn_id:
                     self._same(facts, inner, row)
         if inner is None:
-            self._count(facts, row, content, request, held, redactor, batch)
+            self._count(facts, row, content, request, held, batch)
             return
         # The same call seen by another: what that one knows more, or better, is kept.
         dialect = content.dialect if content is not None else ""
@@ -99,9 +93,9 @@ class ModelCalls:
         elif facts.foreign:
             seen = self.also_ours.get(facts.scope.name, False)
             self.also_ours[facts.scope.name] = seen or is_ours(inner)
-        told = self._derived.rejoin(facts, inner, dialect, request, redactor, batch, better=better)
+        told = self._derived.rejoin(facts, inner, dialect, request, batch, better=better)
         row.session_id, row.turn_id = inner.session_id, inner.turn_id
-        reply = self._land(facts, row, content, request, redactor, batch)
+        reply = self._land(facts, row, content, request, batch)
         cost = inner.cost_usd
         changed = enrich(inner, row)
         if told is not None:
@@ -125,17 +119,16 @@ class ModelCalls:
         content: InferenceContent | None,
         request: RequestParts,
         held: ChildRows,
-        redactor: Redactor,
         batch: Batch,
     ) -> None:
         """Add the row of a call that nobody else has told of, and its turn's."""
         dialect = content.dialect if content is not None else ""
         derived = not row.turn_id and row.operation != semconv.OP_EMBEDDINGS
         if derived:
-            self._derived.join(facts, row, dialect, request, redactor, batch)
+            self._derived.join(facts, row, dialect, request, batch)
         elif row.turn_id:
-            self._decorated.call(facts, row, dialect, request.messages_raw, redactor, batch)
-        reply = self._land(facts, row, content, request, redactor, batch)
+            self._decorated.call(facts, row, dialect, request.messages_raw, batch)
+        reply = self._land(facts, row, content, request, batch)
         if row.consortium_role == FINAL_ARBITER:
             self._arbiters.called(row, facts.attributes)
         batch.add(row)
@@ -156,12 +149,10 @@ class ModelCalls:
         if row.turn_id and row.cost_usd is not None:
             self._costs.add(row.turn_id, row.cost_usd)
 
-    def fetched(
-        self, facts: SpanFacts, content: InferenceContent | None, redactor: Redactor, batch: Batch
-    ) -> None:
+    def fetched(self, facts: SpanFacts, content: InferenceContent | None, batch: Batch) -> None:
         """What a model said in the background: no call of its own, so nothing counts it."""
-        row = llm_call.llm_call(facts, redactor, batch)
-        reply = self._land(facts, row, content, RequestParts(), redactor, batch)
+        row = llm_call.llm_call(facts, batch)
+        reply = self._land(facts, row, content, RequestParts(), batch)
         if content is not None:
             batch.add(row)
         made = self._background.completed(facts, row, batch)
@@ -180,7 +171,6 @@ class ModelCalls:
         row: LlmCall,
         content: InferenceContent | None,
         request: RequestParts,
-        redactor: Redactor,
         batch: Batch,
     ) -> CallContent:
         if content is None:
@@ -188,12 +178,8 @@ class ModelCalls:
         elif not content.captured:  # it tells whose the call is; none of it is written
             reply = llm_call.reply_of(row, content)
         else:
-            reply = llm_call.add_content(
-                row, content, request, facts, self._message_store, redactor, batch
-            )
+            reply = llm_call.add_content(row, content, request, facts, self._message_store, batch)
         if self._contexts.any:
             when = facts.start_time
-            self._contexts.attach(
-                row, facts.attributes, request, when, self._message_store, redactor, batch
-            )
+            self._contexts.attach(row, facts.attributes, request, when, self._message_store, batch)
         return reply

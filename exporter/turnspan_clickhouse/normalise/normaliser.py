@@ -42,6 +42,7 @@ from turnspan_clickhouse.normalise.requested_tools import rewrite
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.normalise.span_facts import Origins, SpanFacts, SpanReader
 from turnspan_clickhouse.normalise.turn_costs import TurnCosts
+from turnspan_clickhouse.normalise.turn_facts import mask_ending
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import TurnSummary
 
@@ -128,7 +129,7 @@ class Normaliser:
         failed: list[BaseException],
         again: bool,
     ) -> None:
-        self._current_redactor()
+        self._prepare(batch)
         found: list[Told] = []
         for span in spans:
             give_way()
@@ -148,12 +149,12 @@ class Normaliser:
         between: Callable[[], None] | None,
         failed: list[BaseException],
     ) -> None:
-        redactor = self._current_redactor()
+        self._prepare(batch)
         recorded: list[SpanFacts] = []
         for facts, content in found:
             give_way()
             try:
-                self._records(facts, content, redactor, batch)
+                self._records(facts, content, batch)
                 if self._runs is not None:  # received: the facts of a run do not travel
                     for fact in self._runs.facts_of(facts):
                         self._facts.add(fact, batch)
@@ -164,7 +165,7 @@ class Normaliser:
                 between()
         for facts in recorded:
             try:
-                batch.add(other_rows.span_row(facts, redactor, batch))
+                batch.add(other_rows.span_row(facts, batch))
             except BaseException as error:  # noqa: BLE001  as above
                 failed.append(error)
 
@@ -177,14 +178,12 @@ class Normaliser:
         self._reader.settle(facts)
         return facts, content
 
-    def _records(
-        self, facts: SpanFacts, content: Content | None, redactor: Redactor, batch: Batch
-    ) -> None:
+    def _records(self, facts: SpanFacts, content: Content | None, batch: Batch) -> None:
         """Add the records of a span but its own row."""
         held = self._nesting.ended_inside(facts)
         operation = operation_of(facts, content)
         if operation:
-            held = self._operation(operation, facts, content, held or ChildRows(), redactor, batch)
+            held = self._operation(operation, facts, content, held or ChildRows(), batch)
         self._nesting.hold(facts, held)
 
     def _operation(
@@ -193,27 +192,26 @@ class Normaliser:
         facts: SpanFacts,
         content: Content | None,
         held: ChildRows,
-        redactor: Redactor,
         batch: Batch,
     ) -> ChildRows:
         """Add the records of a model call, tool or turn; returns what is held of its inside."""
         if operation in semconv.INFERENCE_OPERATIONS:
             said = content if isinstance(content, InferenceContent) else None
-            self._calls.inference(facts, said, held, redactor, batch)
+            self._calls.inference(facts, said, held, batch)
         elif operation in semconv.COMPLETING_OPERATIONS:
             said = content if isinstance(content, InferenceContent) else None
-            self._calls.fetched(facts, said, redactor, batch)
+            self._calls.fetched(facts, said, batch)
         elif operation == semconv.OP_EXECUTE_TOOL:
             tool = content if isinstance(content, ToolContent) else None
-            self._tool(facts, tool, held, redactor, batch)
+            self._tool(facts, tool, held, batch)
         elif operation == semconv.OP_INVOKE_AGENT:
             turn = content if isinstance(content, TurnContent) else None
-            return self._turn(facts, turn, held, redactor, batch)
+            return self._turn(facts, turn, held, batch)
         return held
 
     def fact(self, fact: Fact, batch: Batch) -> None:
         """Add the row of a fact that is no span's. Raises for one that cannot be read."""
-        self._current_redactor()
+        self._prepare(batch)
         self._facts.add(fact, batch)
 
     def finish(
@@ -227,7 +225,8 @@ class Normaliser:
 
         With ``last`` nothing more comes: turns that wait for their tools' results are over.
         """
-        self._derived.write(self._current_redactor(), batch, ready, last=last)
+        self._prepare(batch)
+        self._derived.write(batch, ready, last=last)
 
     def forget(self) -> None:
         """Land every message again: a batch was lost."""
@@ -266,16 +265,11 @@ class Normaliser:
         self._costs.clear()
 
     def _tool(
-        self,
-        facts: SpanFacts,
-        content: ToolContent | None,
-        held: ChildRows,
-        redactor: Redactor,
-        batch: Batch,
+        self, facts: SpanFacts, content: ToolContent | None, held: ChildRows, batch: Batch
     ) -> None:
         if facts.span.kind is SpanKind.SERVER and facts.parent_span_id:
             return  # an MCP server's side of a call that its client has made
-        row = other_rows.tool_call(facts, content, redactor, batch)
+        row = other_rows.tool_call(facts, content, batch)
         inner = next((tool for tool in held.tools if same_tool(tool, row)), None)
         if inner is None:
             turns = self._derived.tools.turns_of
@@ -286,38 +280,33 @@ class Normaliser:
             if enrich_tool(inner, row):
                 rewrite(inner, batch)
                 self._derived.tools.changed(inner)
-                self._finish_anew(inner.turn_id, redactor, batch)
+                self._finish_anew(inner.turn_id, batch)
             return
         if facts.turn_id:
             answered = content is not None and content.result is not None
-            self._decorated.tool(facts, row, redactor, answered=answered)
+            self._decorated.tool(facts, row, batch, answered=answered)
             if facts.foreign:
-                self._finish_anew(row.turn_id, redactor, batch)
-        elif not self._derived.tools.tool(facts, row, redactor):
+                self._finish_anew(row.turn_id, batch)
+        elif not self._derived.tools.tool(facts, row, batch):
             self._sightings.unplaced(row)
         batch.add(row)
         held.tools.append(row)
 
     def _turn(
-        self,
-        facts: SpanFacts,
-        content: TurnContent | None,
-        held: ChildRows,
-        redactor: Redactor,
-        batch: Batch,
+        self, facts: SpanFacts, content: TurnContent | None, held: ChildRows, batch: Batch
     ) -> ChildRows:
         """Add a turn's row; returns what the span around it is to know."""
         if facts.foreign and facts.turn_id:
             return ChildRows()  # part of the decorated turn around it
         turn_id = facts.turn_id or facts.span_id
         cost = self._costs.take(turn_id)
-        row = other_rows.turn_summary(facts, content, cost, redactor, batch)
+        row = other_rows.turn_summary(facts, content, cost, batch)
         if facts.foreign:
             if not self._derived.agents.take_over(facts, row, held, batch):
                 return held  # a wrapper around one agent is not another turn
         else:
             self._decorated.finish(row, content.turn if content is not None else None)
-        _mask_ending(row, redactor)
+        mask_ending(row, batch)
         batch.add(row)
         self._background.turn_ended(row)
         if cost is not None and row.parent_turn_id:
@@ -327,18 +316,19 @@ class Normaliser:
             around.turns.append(row)
         return around
 
-    def _finish_anew(self, turn_id: str, redactor: Redactor, batch: Batch) -> None:
+    def _finish_anew(self, turn_id: str, batch: Batch) -> None:
         row = self._decorated.finished_anew(turn_id)
         if row is not None:
-            _mask_ending(row, redactor)
+            mask_ending(row, batch)
             rewrite(row, batch)
 
-    def _current_redactor(self) -> Redactor:
+    def _prepare(self, batch: Batch) -> None:
+        """Have a batch's rows redacted by the settings of now."""
         settings = self._settings_now()
         if settings is not self._settings:
             self._use(settings)
             self._message_store.forget()
-        return self._redactor
+        batch.redactor = self._redactor
 
     def _use(self, settings: config.Settings) -> None:
         self._settings = settings
@@ -349,9 +339,3 @@ class Normaliser:
         self._facts = FactRows(
             self._origins, self._cleaner, self._message_store, self._contexts, self._arbiters
         )
-
-
-def _mask_ending(row: TurnSummary, redactor: Redactor) -> None:
-    """Of a turn that may have been judged anew, by the raw names of its tools."""
-    row.stop_reason = redactor.text(row.stop_reason, "error")
-    row.stop_detail = redactor.text(row.stop_detail, "error")

@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.normalise.derived_turn import MAX_IDLE_NS, DerivedTurn
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import TurnSummary
@@ -62,12 +61,7 @@ class OpenTurns:
         self._turns.pop(turn.turn.id, None)
 
     def write(
-        self,
-        redactor: Redactor,
-        batch: Batch,
-        ready: Callable[[TurnSummary], bool] | None,
-        *,
-        last: bool,
+        self, batch: Batch, ready: Callable[[TurnSummary], bool] | None, *, last: bool
     ) -> None:
         """Add the rows of those that changed and are ``ready``; with ``last`` none waits longer."""
         while self._waiting:
@@ -78,7 +72,7 @@ class OpenTurns:
         kept: dict[str, DerivedTurn] = {}
         for turn in self._changed.values():
             if ready is None or ready(turn.row):
-                batch.add(turn.summary(redactor, batch))
+                batch.add(turn.summary(batch))
             else:
                 kept[turn.turn.id] = turn
         self._changed = kept

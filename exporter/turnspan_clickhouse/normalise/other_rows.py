@@ -91,9 +91,7 @@ _TURN_COLUMNS = frozenset(
 )
 
 
-def tool_call(
-    facts: SpanFacts, content: ToolContent | None, redactor: Redactor, batch: Batch
-) -> ToolCall:
+def tool_call(facts: SpanFacts, content: ToolContent | None, batch: Batch) -> ToolCall:
     """The row of an executed tool."""
     a = facts.attributes
     arguments = content.arguments if content is not None else a.get(semconv.TOOL_CALL_ARGUMENTS)
@@ -118,17 +116,13 @@ def tool_call(
     row.attributes = facts.other_attributes(_TOOL_COLUMNS)
     row.arguments = ""
     row.result = ""
-    write_content(row, "arguments", arguments, "tool_arguments", redactor)
-    write_content(row, "result", result, "tool_result", redactor)
+    write_content(row, "arguments", arguments, "tool_arguments", batch)
+    write_content(row, "result", result, "tool_result", batch)
     return row
 
 
 def turn_summary(
-    facts: SpanFacts,
-    content: TurnContent | None,
-    cost: Decimal | None,
-    redactor: Redactor,
-    batch: Batch,
+    facts: SpanFacts, content: TurnContent | None, cost: Decimal | None, batch: Batch
 ) -> TurnSummary:
     """The final row of a turn."""
     a = facts.attributes
@@ -170,9 +164,9 @@ def turn_summary(
     row.user_message = ""
     row.response_text = ""
     if content is not None and content.captured:
-        write_content(row, "user_message", _user_message(content), "user_message", redactor)
+        write_content(row, "user_message", _user_message(content), "user_message", batch)
         answer = canonical(content.turn.reply)
-        write_content(row, "response_text", answer, "response_text", redactor)
+        write_content(row, "response_text", answer, "response_text", batch)
     return row
 
 
@@ -241,13 +235,13 @@ def running_turn(
         written_at=batch.written_at,
     )
     message = started.user_message
-    write_content(row, "user_message", message, "user_message", cleaner.redactor)
+    write_content(row, "user_message", message, "user_message", batch)
     return row
 
 
-def span_row(facts: SpanFacts, redactor: Redactor, batch: Batch) -> SpanRow:
+def span_row(facts: SpanFacts, batch: Batch) -> SpanRow:
     """The row of any span, without content."""
-    span = facts.span
+    span, redactor = facts.span, batch.redactor
     status = facts.status
     description = ""
     if not redactor.settings.capture_content:  # what an exception says may quote the content

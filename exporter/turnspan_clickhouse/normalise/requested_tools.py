@@ -8,7 +8,6 @@ from hashlib import blake2b
 from typing import Any
 
 from turnspan import semconv
-from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan.turn.loop_detector import ExecutedTool
 from turnspan.turn.tool_failure import tool_failed
@@ -73,21 +72,19 @@ def claimed(pending: dict[str, RequestedTool], tool: ToolCall) -> tuple[str, Req
     return chosen, pending.pop(chosen)
 
 
-def complete(row: ToolCall, key: str, asked: RequestedTool, redactor: Redactor) -> bool:
+def complete(row: ToolCall, key: str, asked: RequestedTool, batch: Batch) -> bool:
     """Fill what a tool's span does not say from what the model asked for; whether its result is
     to come from the next request's messages."""
     if not row.call_id and "#" not in key:
-        row.call_id = redactor.text(key, f"attribute:{semconv.TOOL_CALL_ID}")
-    if not redactor.settings.capture_content:
+        row.call_id = batch.redactor.text(key, f"attribute:{semconv.TOOL_CALL_ID}")
+    if not batch.redactor.settings.capture_content:
         return False
     if not row.arguments:
-        write_content(row, "arguments", asked.arguments, "tool_arguments", redactor)
+        write_content(row, "arguments", asked.arguments, "tool_arguments", batch)
     return not row.result  # of one that failed, what the model was told of it
 
 
-def brought(
-    part: dict[str, Any], executed: dict[str, ToolCall], redactor: Redactor, batch: Batch
-) -> ToolCall | None:
+def brought(part: dict[str, Any], executed: dict[str, ToolCall], batch: Batch) -> ToolCall | None:
     """Tell a tool's row, whose span did not say what came out, the result that a message brings.
 
     A result that names no call is that of the first of its name that has none; a framework's text,
@@ -102,7 +99,7 @@ def brought(
     if told is None:
         return None
     result = part.get("response")
-    write_content(told, "result", result, "tool_result", redactor)
+    write_content(told, "result", result, "tool_result", batch)
     told.failed = told.failed or tool_failed(result) or part.get("is_error") is True
     rewrite(told, batch)
     return told
@@ -145,7 +142,7 @@ class Execution:
         result = part.get("response")
         return cls(call_id, asked, result, tool_failed(result) or part.get("is_error") is True)
 
-    def row(self, facts: SpanFacts, call: LlmCall, redactor: Redactor, batch: Batch) -> ToolCall:
+    def row(self, facts: SpanFacts, call: LlmCall, batch: Batch) -> ToolCall:
         """Its row, in the turn of the call whose request brought the result."""
         asked = self.asked
         start = asked.replied or facts.start_time
@@ -163,18 +160,18 @@ class Execution:
             start_time=start,
             duration=max(0, facts.start_time - start) / 1e9,
             round=asked.round,
-            name=redactor.text(asked.name, f"attribute:{semconv.TOOL_NAME}"),
+            name=batch.redactor.text(asked.name, f"attribute:{semconv.TOOL_NAME}"),
             type="function",
-            call_id=redactor.text(self.call_id, f"attribute:{semconv.TOOL_CALL_ID}"),
+            call_id=batch.redactor.text(self.call_id, f"attribute:{semconv.TOOL_CALL_ID}"),
             failed=self.failed,
             agent_name=call.agent_name,
             scope_name=SCOPE,
             writer=batch.writer,
             written_at=batch.written_at,
         )
-        if redactor.settings.capture_content:
-            write_content(row, "arguments", asked.arguments, "tool_arguments", redactor)
-            write_content(row, "result", self.result, "tool_result", redactor)
+        if batch.redactor.settings.capture_content:
+            write_content(row, "arguments", asked.arguments, "tool_arguments", batch)
+            write_content(row, "result", self.result, "tool_result", batch)
         return row
 
     def fact(self) -> ExecutedTool:

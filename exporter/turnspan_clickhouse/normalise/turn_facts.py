@@ -7,6 +7,7 @@ from typing import Final
 
 from turnspan import semconv
 from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
+from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP, EncodedMap, encode_string
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 
@@ -56,6 +57,12 @@ def text_of(row: LlmCall) -> str | None:
     if row.response_text or row.output_messages or _notes(row, _BLANK):
         return row.response_text
     return None
+
+
+def mask_ending(row: TurnSummary, batch: Batch) -> None:
+    """Of a turn that may have been judged anew, by the raw names of its tools."""
+    row.stop_reason = batch.redactor.text(row.stop_reason, "error")
+    row.stop_detail = batch.redactor.text(row.stop_detail, "error")
 
 
 def note(row: LlmCall | ToolCall | TurnSummary, name: str, value: str = "true") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.rows.tables import Record
 
 
@@ -22,6 +23,9 @@ class Clock:
 
 class Batch:
     """Rows collected for one write; all carry the same writer and write time."""
+
+    redactor: Redactor
+    """What the texts of spans' rows are redacted by; set by the normaliser."""
 
     def __init__(self, writer: str, written_at: int) -> None:
         self.writer = writer
