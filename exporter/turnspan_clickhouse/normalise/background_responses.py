@@ -85,11 +85,6 @@ class BackgroundCalls:
         self._forget_turn(call.turn_id)
         return True
 
-    def clear(self) -> None:
-        """In a forked child: the calls are the parent's."""
-        self._calls.clear()
-        self._turns.clear()
-
     def _forget_turn(self, turn_id: str) -> None:
         if not any(call.turn_id == turn_id for call in self._calls.values()):
             self._turns.pop(turn_id, None)

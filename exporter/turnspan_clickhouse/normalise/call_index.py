@@ -138,13 +138,6 @@ class NodeIndex:
             self.forget(node)
         return gone
 
-    def clear(self) -> None:
-        """Forget all."""
-        self._nodes.clear()
-        self._by_key.clear()
-        self._by_trace.clear()
-        self._waiting.clear()
-
     # -- tools ------------------
 
     def waits(self, node: CallNode) -> None:

@@ -63,12 +63,6 @@ class ArbiterCalls:
             row.consortium_role = told.EARLIER_ARBITER
             rewrite(row, batch)
 
-    def forget(self) -> None:
-        """In a forked child: the runs are the parent's."""
-        self._calls.clear()
-        self._followed.clear()
-        self._held = 0
-
 
 def consortium_rows(fact: Any, rows: FactRows, batch: Batch) -> None:
     """Add what a fact of a run says."""

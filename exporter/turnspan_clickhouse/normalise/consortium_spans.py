@@ -55,10 +55,6 @@ class ConsortiumSpans:
                 yield _arbiter(span, run, iteration)
                 yield from self._seen(run, iteration, span.span_id)
 
-    def forget(self) -> None:
-        """In a forked child: the runs are the parent's."""
-        self._runs.clear()
-
     def _seen(self, run_id: str, iteration: int, arbiter: str) -> Iterator[Fact]:
         """The arbiters that turn out not to have been the final one."""
         run = self._runs.setdefault(run_id, _KnownRun())

@@ -379,13 +379,6 @@ class DerivedConversations:
         if key[1].startswith(SESSION_PREFIX) and self._known.pop(key, None) is not None:
             self._held -= conversation.size
 
-    def clear(self) -> None:
-        """Forget all."""
-        self._known.clear()
-        self.traces.clear()
-        self._held = 0
-        self.nodes.clear()
-
     def _drop_oldest(self) -> None:
         _, oldest = self._known.popitem(last=False)
         self._held -= oldest.size

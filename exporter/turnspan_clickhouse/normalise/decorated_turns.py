@@ -198,11 +198,6 @@ class DecoratedTurns:
         self._turns.pop(turn_id, None)
         self._over.pop(turn_id, None)
 
-    def forget(self) -> None:
-        """In a forked child: the turns are the parent's."""
-        self._turns.clear()
-        self._over.clear()
-
     def _of(self, turn_id: str) -> Unseen:
         unseen = self._turns.get(turn_id)
         if unseen is None:

@@ -364,14 +364,6 @@ class DerivedTurns:
         for turn in self._conversations.forget_trace(trace_id, again=again):
             self.turns.forget(turn)
 
-    def forget(self) -> None:
-        """In a forked child: the conversations are the parent's."""
-        self._conversations.clear()
-        self._calls.clear()
-        self.turns.clear()
-        if self._shared is not None:
-            self._shared.after_fork()
-
 
 def _is_alone(node: CallNode) -> bool:
     """Whether a call is all of its turn, in a session that nobody has named."""

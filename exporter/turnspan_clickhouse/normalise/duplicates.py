@@ -168,11 +168,6 @@ class Sightings:
                 kept.clear()
                 kept.extend(rest)
 
-    def forget(self) -> None:
-        """In a forked child: those were the parent's."""
-        self._calls.clear()
-        self._tools.clear()
-
     def _answer(self, output: list[Message]) -> ReplyKeys | None:
         answers = self._reader.answers(output, one_choice=True) if output else []
         return answers[0] if answers and answers[0].keys else None

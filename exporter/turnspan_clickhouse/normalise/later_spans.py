@@ -71,8 +71,3 @@ class LaterSpans:
         """By our own span, or, of a call without words, by a span around it that has them."""
         facts, content = told
         return content is None or self._also_ours.get(facts.scope.name, True)
-
-    def clear(self) -> None:
-        """In a forked child: they are the parent's."""
-        self._waiting = []
-        self._traces, self._scopes = set(), set()

@@ -25,7 +25,7 @@ from turnspan_clickhouse.normalise.nesting import (
 )
 from turnspan_clickhouse.normalise.requested_tools import rewrite
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
-from turnspan_clickhouse.normalise.turn_costs import TurnCosts
+from turnspan_clickhouse.normalise.turn_facts import TurnCosts
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import LlmCall
 
@@ -37,25 +37,22 @@ class ModelCalls:
         self,
         derived: DerivedTurns,
         decorated: DecoratedTurns,
-        background: BackgroundCalls,
-        nesting: Nesting,
         sightings: Sightings,
         message_store: MessageStore,
-        costs: TurnCosts,
         contexts: ContextTexts,
         arbiters: ArbiterCalls,
+        also_ours: dict[str, bool],
     ) -> None:
         self._derived = derived
         self._decorated = decorated
-        self._background = background
-        self._nesting = nesting
         self._sightings = sightings
         self._message_store = message_store
-        self._costs = costs
         self._contexts = contexts
         self._arbiters = arbiters
-        self.also_ours: dict[str, bool] = {}
-        """By the scopes of other packages, whether we have seen a call that they told of, too."""
+        self._also_ours = also_ours
+        self.background = BackgroundCalls()
+        self.nesting = Nesting()
+        self.costs = TurnCosts()
 
     def inference(
         self, facts: SpanFacts, content: InferenceContent | None, held: ChildRows, batch: Batch
@@ -68,8 +65,8 @@ class ModelCalls:
         if len(within) > 1 and len({id(c) for c in within if not c.error_type}) > 1:
             return  # around several calls, none of them another one's next try: it is no call
         inner = within[-1] if within else None
-        if inner is None and self._nesting.is_inside_counted(facts):
-            inner = self._nesting.counted_around(facts)
+        if inner is None and self.nesting.is_inside_counted(facts):
+            inner = self.nesting.counted_around(facts)
             if inner is None or not same_call(inner, row.operation):
                 if row.turn_id and not facts.foreign:
                     self._decorated.same(row)
@@ -89,10 +86,10 @@ class ModelCalls:
         dialect = content.dialect if content is not None else ""
         better = is_ours(row) and not is_ours(inner)
         if better:
-            self.also_ours[inner.scope_name] = True
+            self._also_ours[inner.scope_name] = True
         elif facts.foreign:
-            seen = self.also_ours.get(facts.scope.name, False)
-            self.also_ours[facts.scope.name] = seen or is_ours(inner)
+            seen = self._also_ours.get(facts.scope.name, False)
+            self._also_ours[facts.scope.name] = seen or is_ours(inner)
         told = self._derived.rejoin(facts, inner, dialect, request, batch, better=better)
         row.session_id, row.turn_id = inner.session_id, inner.turn_id
         reply = self._land(facts, row, content, request, batch)
@@ -103,7 +100,7 @@ class ModelCalls:
         elif not changed.isdisjoint(TOLD):
             self._derived.told_more(inner, reply, facts.end_time)
         if inner.cost_usd != cost and inner.turn_id and inner.cost_usd is not None:
-            self._costs.add(inner.turn_id, inner.cost_usd - (cost or 0))
+            self.costs.add(inner.turn_id, inner.cost_usd - (cost or 0))
         if changed or told is not None:
             rewrite(inner, batch)
 
@@ -133,12 +130,12 @@ class ModelCalls:
             self._arbiters.called(row, facts.attributes)
         batch.add(row)
         if facts.foreign:
-            self.also_ours.setdefault(facts.scope.name, False)
-        self._background.made(facts, row)
+            self._also_ours.setdefault(facts.scope.name, False)
+        self.background.made(facts, row)
         held.calls.append(row)
         self._sightings.landed(row, reply.output)
         if facts.parent_span_id:
-            self._nesting.counted(facts.span_id, row)
+            self.nesting.counted(facts.span_id, row)
         if derived:
             self._derived.reply(facts, row, reply, dialect)
             if held.tools:
@@ -147,7 +144,7 @@ class ModelCalls:
         if row.turn_id and row.operation != semconv.OP_EMBEDDINGS:
             self._decorated.reply(facts, row, reply.tool_calls)
         if row.turn_id and row.cost_usd is not None:
-            self._costs.add(row.turn_id, row.cost_usd)
+            self.costs.add(row.turn_id, row.cost_usd)
 
     def fetched(self, facts: SpanFacts, content: InferenceContent | None, batch: Batch) -> None:
         """What a model said in the background: no call of its own, so nothing counts it."""
@@ -155,15 +152,15 @@ class ModelCalls:
         reply = self._land(facts, row, content, RequestParts(), batch)
         if content is not None:
             batch.add(row)
-        made = self._background.completed(facts, row, batch)
+        made = self.background.completed(facts, row, batch)
         if row.turn_id and not facts.foreign:
             self._decorated.reply(facts, row, reply.tool_calls)
         if made is None:
             return
         if self._derived.completed(made, reply, facts.end_time):
             return
-        if not self._background.complete_turn(made, batch) and made.cost_usd is not None:
-            self._costs.add(made.turn_id, made.cost_usd)
+        if not self.background.complete_turn(made, batch) and made.cost_usd is not None:
+            self.costs.add(made.turn_id, made.cost_usd)
 
     def _land(
         self,

@@ -103,11 +103,6 @@ class Nesting:
         for span_id in calls:
             self.counted(span_id)
 
-    def forget(self) -> None:
-        """In a forked child: the traces are the parent's."""
-        self._traces.clear()
-        self._ended.clear()
-
 
 def same_call(inner: LlmCall, operation: str) -> bool:
     """Whether a call inside one of this operation can be the same: embeddings are not replies."""

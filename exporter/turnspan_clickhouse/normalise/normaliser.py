@@ -20,7 +20,6 @@ from turnspan.tracing.content_store import (
 )
 from turnspan_clickhouse.normalise import other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
-from turnspan_clickhouse.normalise.background_responses import BackgroundCalls
 from turnspan_clickhouse.normalise.consortium_rows import ArbiterCalls
 from turnspan_clickhouse.normalise.consortium_spans import ConsortiumSpans
 from turnspan_clickhouse.normalise.context_texts import ContextTexts
@@ -32,16 +31,10 @@ from turnspan_clickhouse.normalise.foreign import adopt, operation_of
 from turnspan_clickhouse.normalise.later_spans import LaterSpans, Told
 from turnspan_clickhouse.normalise.message_store import MessageStore
 from turnspan_clickhouse.normalise.model_calls import ModelCalls
-from turnspan_clickhouse.normalise.nesting import (
-    ChildRows,
-    Nesting,
-    enrich_tool,
-    same_tool,
-)
+from turnspan_clickhouse.normalise.nesting import ChildRows, enrich_tool, same_tool
 from turnspan_clickhouse.normalise.requested_tools import rewrite
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.normalise.span_facts import Origins, SpanFacts, SpanReader
-from turnspan_clickhouse.normalise.turn_costs import TurnCosts
 from turnspan_clickhouse.normalise.turn_facts import mask_ending
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import TurnSummary
@@ -70,30 +63,34 @@ class Normaliser:
         self._content = content
         self._settings_now = settings
         self._project = project
+        self._received = received
+        self._shared = shared
         self._message_store = MessageStore()
-        self._costs = TurnCosts()
-        self._sightings = Sightings()
-        self._derived = DerivedTurns(self._sightings, own_ids=received, shared=shared)
-        self._decorated = DecoratedTurns(self._sightings)
-        self._background = BackgroundCalls()
-        self._nesting = Nesting()
         self._contexts = ContextTexts()
+        self._also_ours: dict[str, bool] = {}
+        """By the scopes of other packages, whether we have seen a call that they told of, too."""
+        self._begin()
+        self._settings: config.Settings = settings()
+        self._use(self._settings)
+
+    def _begin(self) -> None:
+        """Know no conversations and no open turns."""
+        self._sightings = Sightings()
+        shared = self._shared
+        self._derived = DerivedTurns(self._sightings, own_ids=self._received, shared=shared)
+        self._decorated = DecoratedTurns(self._sightings)
         self._arbiters = ArbiterCalls()
-        self._runs = ConsortiumSpans() if received else None
+        self._runs = ConsortiumSpans() if self._received else None
         self._calls = ModelCalls(
             self._derived,
             self._decorated,
-            self._background,
-            self._nesting,
             self._sightings,
             self._message_store,
-            self._costs,
             self._contexts,
             self._arbiters,
+            self._also_ours,
         )
-        self._later = LaterSpans(self._calls.also_ours)
-        self._settings: config.Settings = settings()
-        self._use(self._settings)
+        self._later = LaterSpans(self._also_ours)
 
     def span(self, span: ReadableSpan, batch: Batch) -> None:
         """Add a span's records to the batch. Raises for a span that cannot be read."""
@@ -180,11 +177,11 @@ class Normaliser:
 
     def _records(self, facts: SpanFacts, content: Content | None, batch: Batch) -> None:
         """Add the records of a span but its own row."""
-        held = self._nesting.ended_inside(facts)
+        held = self._calls.nesting.ended_inside(facts)
         operation = operation_of(facts, content)
         if operation:
             held = self._operation(operation, facts, content, held or ChildRows(), batch)
-        self._nesting.hold(facts, held)
+        self._calls.nesting.hold(facts, held)
 
     def _operation(
         self,
@@ -245,24 +242,18 @@ class Normaliser:
         ``sessions``, given where they come again, those in which spans have landed.
         """
         self._derived.forget_trace(trace_id, sessions)
-        self._nesting.forget_trace(trace_id, calls)
+        self._calls.nesting.forget_trace(trace_id, calls)
         for turn_id in turn_ids:
             self._decorated.forget_turn(turn_id)
-            self._costs.take(turn_id)
+            self._calls.costs.take(turn_id)
 
     def after_fork(self) -> None:
         """In a forked child: nothing of the parent's conversations and open turns is ours."""
         self._message_store.forget()
-        self._derived.forget()
-        self._later.clear()
-        self._decorated.forget()
-        self._background.clear()
-        self._nesting.forget()
-        self._sightings.forget()
-        self._arbiters.forget()
-        if self._runs is not None:
-            self._runs.forget()
-        self._costs.clear()
+        if self._shared is not None:
+            self._shared.after_fork()
+        self._begin()
+        self._facts.arbiters = self._arbiters
 
     def _tool(
         self, facts: SpanFacts, content: ToolContent | None, held: ChildRows, batch: Batch
@@ -299,7 +290,7 @@ class Normaliser:
         if facts.foreign and facts.turn_id:
             return ChildRows()  # part of the decorated turn around it
         turn_id = facts.turn_id or facts.span_id
-        cost = self._costs.take(turn_id)
+        cost = self._calls.costs.take(turn_id)
         row = other_rows.turn_summary(facts, content, cost, batch)
         if facts.foreign:
             if not self._derived.agents.take_over(facts, row, held, batch):
@@ -308,9 +299,9 @@ class Normaliser:
             self._decorated.finish(row, content.turn if content is not None else None)
         mask_ending(row, batch)
         batch.add(row)
-        self._background.turn_ended(row)
+        self._calls.background.turn_ended(row)
         if cost is not None and row.parent_turn_id:
-            self._costs.add(row.parent_turn_id, cost)
+            self._calls.costs.add(row.parent_turn_id, cost)
         around = ChildRows()
         if facts.foreign:
             around.turns.append(row)

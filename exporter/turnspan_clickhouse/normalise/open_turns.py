@@ -76,9 +76,3 @@ class OpenTurns:
             else:
                 kept[turn.turn.id] = turn
         self._changed = kept
-
-    def clear(self) -> None:
-        """Forget all."""
-        self._turns.clear()
-        self._changed.clear()
-        self._waiting.clear()

@@ -100,7 +100,3 @@ class Traces:
         """Forget a trace; returns the turns that began in it."""
         trace = self._traces.pop(trace_id, None)
         return [] if trace is None else trace.began
-
-    def clear(self) -> None:
-        """Forget all."""
-        self._traces.clear()

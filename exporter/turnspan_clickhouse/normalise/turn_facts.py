@@ -1,8 +1,10 @@
-"""What a call's row means for a turn that was not told of it when it happened."""
+"""What a call's row means for its turn: its end, where the turn was not told of it, its cost."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Final
 
 from turnspan import semconv
@@ -13,8 +15,29 @@ from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 
 _REFUSED: Final = encode_string(semconv.RESPONSE_REFUSED)
 _BLANK: Final = encode_string(semconv.RESPONSE_BLANK)
+MAX_OPEN_TURNS: Final = 50_000
 _LEFT: Final = frozenset({"cancelled", "abandoned"})
 """Outcomes of a call whose caller did not wait for its end."""
+
+
+class TurnCosts:
+    """What the calls of decorated turns under way have cost so far, in US dollars by turn id.
+
+    Of too many turns the oldest are forgotten.
+    """
+
+    def __init__(self) -> None:
+        self._costs: OrderedDict[str, Decimal] = OrderedDict()
+
+    def add(self, turn_id: str, cost: Decimal) -> None:
+        """A call of a turn has cost so much."""
+        self._costs[turn_id] = self._costs.get(turn_id, Decimal(0)) + cost
+        if len(self._costs) > MAX_OPEN_TURNS:
+            self._costs.popitem(last=False)
+
+    def take(self, turn_id: str) -> Decimal | None:
+        """What a turn has cost, which is over; ``None`` where no price is known."""
+        return self._costs.pop(turn_id, None)
 
 
 def tell_call(
