@@ -21,8 +21,7 @@ from turnspan.tracing.content_store import InferenceContent
 from turnspan.tracing.state import default
 from turnspan_clickhouse import ClickHouseSpanExporter, exporter
 from turnspan_clickhouse.normalise import message_store
-from turnspan_clickhouse.normalise.message_store import MessageScope, MessageStore
-from turnspan_clickhouse.normalise.recent_keys import Seen
+from turnspan_clickhouse.normalise.message_store import MessageScope, MessageStore, Seen
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import MessageRow
 from turnspan_clickhouse.spool.spool import Spool
@@ -36,7 +35,8 @@ class Said(dict[str, Any]):
 def land(store: MessageStore, scope: str, raw: list[Any]) -> tuple[list[bytes], int]:
     """A request's hashes, and how many of its messages are new."""
     batch = Batch("test", 1)
-    place = MessageScope("openai.chat", "shop", scope, Redactor(config.resolve({}, {})), batch)
+    batch.redactor = Redactor(config.resolve({}, {}))
+    place = MessageScope("openai.chat", "shop", scope, batch)
     hashes = store.messages(raw, place, 1)
     return hashes, len(batch.rows.get(MessageRow, []))
 

@@ -136,7 +136,6 @@ class PartMaker:
         tools = batch.rows.get(ToolCall)
         if tools:  # what else messages tell of tools depends on which calls are in this part
             tools[:] = [row for row in tools if getattr(row, "scope_name", "") != DERIVED]
-        redactor = Redactor(config.active())
         store = MessageStore()
         for row in (*batch.rows.get(LlmCall, ()), *batch.rows.get(TurnSummary, ())):
             if not isinstance(row, (LlmCall, TurnSummary)):
@@ -145,13 +144,13 @@ class PartMaker:
             if said is None:
                 continue
             for name, value in said.columns.items():
-                setattr(row, name, _masked(value, f"attribute:{name}", redactor))
+                setattr(row, name, _masked(value, f"attribute:{name}", batch.redactor))
             if not self.captured:
                 continue
             for name, value in said.texts.items():
-                write_content(row, name, value, name, redactor)
+                write_content(row, name, value, name, batch)
             if isinstance(row, LlmCall):
-                _put_definitions(row, said, store, redactor, batch)
+                _put_definitions(row, said, store, batch)
 
 
 def _masked(value: Any, where: str, redactor: Redactor) -> Any:
@@ -161,23 +160,19 @@ def _masked(value: Any, where: str, redactor: Redactor) -> Any:
     return redactor.value(value, where) if isinstance(value, list) else value
 
 
-def _put_definitions(
-    row: LlmCall, said: RowValues, store: MessageStore, redactor: Redactor, batch: Batch
-) -> None:
+def _put_definitions(row: LlmCall, said: RowValues, store: MessageStore, batch: Batch) -> None:
     if said.system_prompt is not None:
         row.system_prompt = NO_HASH
         if said.system_prompt:
             row.system_prompt = store.definition(
                 "system_prompt",
-                redactor.text(said.system_prompt, "system"),
+                batch.redactor.text(said.system_prompt, "system"),
                 project=row.project,
                 when=row.start_time,
                 batch=batch,
             )
     if said.context:
-        row.context_assembled = land(
-            said.context, row.project, row.start_time, store, redactor, batch
-        )
+        row.context_assembled = land(said.context, row.project, row.start_time, store, batch)
 
 
 def _without_kept(attributes: Mapping[str, Any]) -> dict[str, Any]:
