@@ -27,12 +27,12 @@ from turnspan.tracing.content_store import StartedTurn
 from turnspan.tracing.state import current
 from turnspan.unrecorded import watch
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.files.process_names import host_and_pid
+from turnspan_clickhouse.files.lock_holders import host_and_pid
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.pricing.prices import cost_of_call
 from turnspan_clickhouse.rows.batch import Batch, Clock
-from turnspan_clickhouse.rows.blocks import blocks
+from turnspan_clickhouse.rows.native_encoder import blocks
 from turnspan_clickhouse.rows.tables import RECORDS, Definition, MessageRow, Record
 from turnspan_clickhouse.ship.first_run import what_next
 from turnspan_clickhouse.ship.preload import prepare_writing

@@ -22,7 +22,7 @@ from support.small_disk import SmallDisk, small_disk
 from turnspan.pipeline.processor import RecordProcessor
 from turnspan.tracing.state import default
 from turnspan_clickhouse import ClickHouseSpanExporter
-from turnspan_clickhouse.rows import blocks
+from turnspan_clickhouse.rows import native_encoder
 from turnspan_clickhouse.rows.native_encoder import encode_block
 from turnspan_clickhouse.rows.tables import LlmCall
 from turnspan_clickhouse.ship.shipper import ship
@@ -170,7 +170,7 @@ def test_a_batch_over_the_limit_is_split(
     application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By rows, as long as there are several: no segment is larger, but that of one large row."""
-    monkeypatch.setattr(blocks, "MAX_BLOCK", 10_000)
+    monkeypatch.setattr(native_encoder, "MAX_BLOCK", 10_000)
     tracer = application.provider.get_tracer("t")
     tracer.start_span("large", attributes={"text": "x" * 30_000}).end()
     application.emitted += 1

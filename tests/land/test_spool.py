@@ -18,7 +18,7 @@ from land.processes import run_python, writer_process
 from land.spooling import largest_file
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.files.file_lock import FileLock
-from turnspan_clickhouse.files.process_names import host_and_pid
+from turnspan_clickhouse.files.lock_holders import host_and_pid
 from turnspan_clickhouse.rows.native_encoder import encode_block
 from turnspan_clickhouse.rows.tables import LlmCall, SpanRow, ToolCall
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter

@@ -24,7 +24,7 @@ from turnspan.redaction.truncate import limit_parts, limit_text, limit_value
 from turnspan.tracing.content_store import InferenceContent
 from turnspan.tracing.state import default
 from turnspan_clickhouse import ClickHouseSpanExporter
-from turnspan_clickhouse.rows import blocks
+from turnspan_clickhouse.rows import native_encoder
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
@@ -246,7 +246,7 @@ def test_a_prompt_of_20_mb_lands_whole_or_by_hash(
     request = prompt(pictures)
     assert len(json.dumps(request)) > 20_000_000
     app = application(config.Settings(capture_media=kept))
-    monkeypatch.setattr(blocks, "MAX_BLOCK", 4 * 2**20)
+    monkeypatch.setattr(native_encoder, "MAX_BLOCK", 4 * 2**20)
     app.call({"model": "m", "messages": [{"role": "user", "content": "before"}]})
     app.call(request)
     app.call(request)

@@ -21,7 +21,7 @@ from receive.otlp import Made, agent, as_json, chat, request, span_id, trace_id
 from receive.serving import JSON, PROTOBUF, serving
 from receive.test_order import TWO_AGENTS, ask
 from turnspan.runtime.guard import errors
-from turnspan_clickhouse.receive.rate_limited_log import Notices
+from turnspan_clickhouse.receive.intake import Notices
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store

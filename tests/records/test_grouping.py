@@ -16,7 +16,7 @@ from support.llm_logs import RECORDED, Call, LlmLog, recorded, truth
 from turnspan_llm.grouping.decisions import DecisionError
 from turnspan_llm.grouping.model import Grouping, MatchKey, Why
 from turnspan_llm.grouping.runs import Strategy, beside, group
-from turnspan_llm.logs.errors import LogsError
+from turnspan_llm.logs.connection import LogsError
 
 Places = Mapping[str, tuple[str, int]]
 """By row id: the id of the run's output row, and the role."""

@@ -20,7 +20,7 @@ from support.shared import REPOSITORY
 from support.small_disk import small_disk
 from turnspan_llm.grouping.log_writer import write
 from turnspan_llm.grouping.runs import group
-from turnspan_llm.logs.errors import LogsError
+from turnspan_llm.logs.connection import LogsError
 
 PROCESS = Path(__file__).with_name("grouping_process.py")
 KILLS = int(os.environ.get("TURNSPAN_TEST_KILLS", "2"))

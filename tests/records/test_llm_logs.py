@@ -11,8 +11,7 @@ import pytest
 from support.llm_logs import RECORDED, Call, LlmLog, recorded, truth
 from support.small_disk import small_disk
 from turnspan_llm.logs.condensed import UnresolvedError, resolved
-from turnspan_llm.logs.connection import opened
-from turnspan_llm.logs.errors import LogsError
+from turnspan_llm.logs.connection import LogsError, opened
 from turnspan_llm.logs.generations import Generation, layout_of
 from turnspan_llm.logs.logged import LoggedResponse, microseconds
 from turnspan_llm.logs.responses import responses

@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
+import socket
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -22,7 +24,13 @@ from turnspan import config
 from turnspan.content.model import as_dict
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.files import held_files
-from turnspan_clickhouse.files.process_names import host_and_pid
+
+
+def host_and_pid(pid: int) -> str:
+    """What names a process among all that may share a spool."""
+    host = re.sub(r"\W", "_", socket.gethostname(), flags=re.ASCII)[:60] or "localhost"
+    return f"{host}-{pid}"
+
 
 STOPPED, ALIVE, GONE, ELSEWHERE = "stopped", "alive", "gone", "elsewhere"
 LONG_SECONDS = 600.0

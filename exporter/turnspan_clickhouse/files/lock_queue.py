@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from turnspan_clickhouse.files.file_lock import FileLock
-from turnspan_clickhouse.files.lock_holders import Holder, holder, stopped
-from turnspan_clickhouse.files.process_names import host_and_pid
+from turnspan_clickhouse.files.lock_holders import Holder, holder, host_and_pid, stopped
 
 _POLL_SECONDS = 0.01
 _TOLD_AFTER_SECONDS = 2.0

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from turnspan.turn.turn import Turn
 from turnspan_clickhouse.normalise.conversations import SESSION_PREFIX, DerivedConversations
-from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event
+from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event, OpenTurns
 from turnspan_clickhouse.normalise.nesting import ChildRows
-from turnspan_clickhouse.normalise.open_turns import OpenTurns
 from turnspan_clickhouse.normalise.requested_tools import rewrite
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.rows.batch import Batch

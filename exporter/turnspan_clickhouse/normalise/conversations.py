@@ -14,7 +14,13 @@ from turnspan.content.frozen_history import MAX_HELD, begins_with
 from turnspan.content.model import RequestParts
 from turnspan.content.sizes import size_of_all
 from turnspan.runtime.throttle import give_way
-from turnspan_clickhouse.normalise.call_index import CallNode, DerivedConversation, NodeIndex
+from turnspan_clickhouse.normalise.call_index import (
+    CallNode,
+    DerivedConversation,
+    JoinRequest,
+    Link,
+    NodeIndex,
+)
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn
 from turnspan_clickhouse.normalise.history_keys import (
     START,
@@ -22,9 +28,8 @@ from turnspan_clickhouse.normalise.history_keys import (
     HistoryReader,
     ReplyKeys,
     extended,
+    speaks,
 )
-from turnspan_clickhouse.normalise.join_request import JoinRequest, Link
-from turnspan_clickhouse.normalise.new_messages import speaks
 from turnspan_clickhouse.normalise.shared_answers import KnownAnswer, SharedAnswers
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.normalise.traces import Traces

@@ -14,8 +14,7 @@ from turnspan.turn.loop_detector import ExecutedTool
 from turnspan.turn.stop_reasons import Ending
 from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
 from turnspan_clickhouse.normalise.duplicates import Sightings
-from turnspan_clickhouse.normalise.history_keys import HistoryReader
-from turnspan_clickhouse.normalise.new_messages import observe
+from turnspan_clickhouse.normalise.history_keys import HistoryReader, observe
 from turnspan_clickhouse.normalise.requested_tools import (
     Execution,
     RequestedTool,

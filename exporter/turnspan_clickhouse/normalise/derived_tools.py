@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from turnspan_clickhouse.normalise.call_index import CallNode
+from turnspan_clickhouse.normalise.call_index import CallNode, Link
 from turnspan_clickhouse.normalise.conversations import DerivedConversations
-from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event
+from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event, OpenTurns
 from turnspan_clickhouse.normalise.duplicates import Sightings
 from turnspan_clickhouse.normalise.history_keys import HistoryMessage
-from turnspan_clickhouse.normalise.join_request import Link
 from turnspan_clickhouse.normalise.nesting import enrich_tool
-from turnspan_clickhouse.normalise.open_turns import OpenTurns
 from turnspan_clickhouse.normalise.requested_tools import Execution, brought, claimed, complete
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.rows.batch import Batch

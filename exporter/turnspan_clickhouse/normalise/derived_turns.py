@@ -23,16 +23,25 @@ from turnspan.content.model import RequestParts, as_dict
 from turnspan.dialects.convert import first_choice
 from turnspan.turn.turn import Turn
 from turnspan_clickhouse.normalise.agent_spans import AgentSpans
-from turnspan_clickhouse.normalise.call_index import CallNode, DerivedConversation
+from turnspan_clickhouse.normalise.call_index import (
+    CallNode,
+    DerivedConversation,
+    JoinRequest,
+    Link,
+)
 from turnspan_clickhouse.normalise.content_columns import write_content
 from turnspan_clickhouse.normalise.conversations import SESSION_PREFIX, DerivedConversations
 from turnspan_clickhouse.normalise.derived_tools import DerivedTools
-from turnspan_clickhouse.normalise.derived_turn import FINAL_ANSWER, DerivedTurn, Event
+from turnspan_clickhouse.normalise.derived_turn import FINAL_ANSWER, DerivedTurn, Event, OpenTurns
 from turnspan_clickhouse.normalise.duplicates import Sightings
-from turnspan_clickhouse.normalise.history_keys import HistoryMessage, HistoryReader, ReplyKeys
-from turnspan_clickhouse.normalise.join_request import JoinRequest, Link
-from turnspan_clickhouse.normalise.new_messages import asked_in, asks_anew, observe
-from turnspan_clickhouse.normalise.open_turns import OpenTurns
+from turnspan_clickhouse.normalise.history_keys import (
+    HistoryMessage,
+    HistoryReader,
+    ReplyKeys,
+    asked_in,
+    asks_anew,
+    observe,
+)
 from turnspan_clickhouse.normalise.requested_tools import SCOPE, asked_for, requests_of
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.normalise.span_facts import SpanFacts

@@ -9,6 +9,7 @@ with clocks and numbers masked. docs/no-code.md has the whole of it.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -313,3 +314,46 @@ def canonical(value: Any) -> str:
 
 def _other(part: Part) -> str:
     return dumps({k: v for k, v in part.items() if k not in _SPELLING}).decode()
+
+
+def observe(news: Sequence[HistoryMessage], waiting: bool) -> None:
+    """Take apart what a framework that tells of tools in texts writes as the user's; ``waiting``
+    is whether a tool was asked for."""
+    for said in news:
+        if said.by_user and said.text:
+            brought, words = observed(said.text, waiting)
+            if brought:
+                said.text, said.by_user = words, bool(words)
+                if waiting:
+                    result = {"type": "tool_call_response", "response": brought}
+                    said.results = [{**result, "is_error": brought.startswith(ERROR)}]
+
+
+def speaks(said: HistoryMessage) -> bool:
+    """Whether the user speaks in a message that follows a reply which asked for tools."""
+    if not said.by_user:
+        return False
+    brought, words = observed(said.text, True)
+    return not brought or bool(words)
+
+
+def asks_anew(news: Sequence[HistoryMessage]) -> bool:
+    """Whether the user speaks in what is new.
+
+    Text beside or right after tool results that is wholly in a tag is the application's reminder.
+    """
+    after_results = False
+    for said in news:
+        if said.results:
+            after_results = True
+        if said.by_user and not (after_results and is_reminder(said.text)):
+            return True
+    return False
+
+
+def asked_in(news: Sequence[HistoryMessage]) -> str:
+    """What the user said last in what is new; empty where that is nothing."""
+    for said in reversed(news):
+        if said.by_user and said.text:
+            return said.text
+    return ""

@@ -26,9 +26,34 @@ from turnspan.redaction.truncate import limit_parts
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan.runtime.throttle import give_way
 from turnspan.runtime.type_guards import is_dict
-from turnspan_clickhouse.normalise.recent_keys import Seen
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import NO_HASH, Definition, MessageRow
+
+
+class Seen:
+    """Remembers the newest ``limit`` keys at most, and half as many at least."""
+
+    def __init__(self, limit: int) -> None:
+        self._half = max(1, limit // 2)
+        self._young: dict[bytes, None] = {}
+        self._old: dict[bytes, None] = {}
+
+    def add(self, key: bytes) -> bool:
+        """Remember a key; whether it is new."""
+        young = self._young
+        if key in young:
+            return False
+        young[key] = None
+        new = key not in self._old
+        if len(young) >= self._half:
+            self._old, self._young = young, {}
+        return new
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._young = {}
+        self._old = {}
+
 
 MAX_SCOPES = 4_096
 MAX_HISTORIES = 4

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from turnspan.runtime.errors import TurnspanError
+from turnspan.runtime.guard import logger
 from turnspan_clickhouse.receive.decoded import Decoded, InternCache, MalformedOtlpError
 from turnspan_clickhouse.receive.http_body import (
     JSON,
@@ -19,8 +22,32 @@ from turnspan_clickhouse.receive.http_body import (
 )
 from turnspan_clickhouse.receive.otlp_json import decode_json, decode_logs_json
 from turnspan_clickhouse.receive.otlp_protobuf import decode_logs_protobuf, decode_protobuf
-from turnspan_clickhouse.receive.rate_limited_log import Notices
 from turnspan_clickhouse.receive.receiver import Receiver, Taken
+
+PAUSE_SECONDS = 60.0
+
+
+class Notices:
+    """Logs warnings, each kind at most once in ``PAUSE_SECONDS``; the next line says how many more
+    there were."""
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kinds: dict[str, tuple[float, int]] = {}
+
+    def tell(self, kind: str, message: str) -> None:
+        """Say that something of this kind happened."""
+        now = self._clock()
+        with self._lock:
+            until, silent = self._kinds.get(kind, (0.0, 0))
+            if now < until:
+                self._kinds[kind] = (until, silent + 1)
+                return
+            self._kinds[kind] = (now + PAUSE_SECONDS, 0)
+        more = f" ({silent:,} more since the last line)" if silent else ""
+        logger.warning("Turnspan receive: %s%s", message, more)
+
 
 TRACES, LOGS = "traces", "logs"
 RETRY_SECONDS = 5

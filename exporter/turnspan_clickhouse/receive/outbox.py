@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.rows.batch import Batch
-from turnspan_clickhouse.rows.blocks import blocks
+from turnspan_clickhouse.rows.native_encoder import blocks
 from turnspan_clickhouse.rows.tables import RECORDS
 from turnspan_clickhouse.spool.spool import SpoolWriter
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION

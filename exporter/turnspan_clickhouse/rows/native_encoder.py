@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Context, Decimal, InvalidOperation
@@ -328,3 +328,27 @@ _SIMPLE: dict[str, Encoder] = {
     "Map": _maps,
 }
 _WIDTH = {"Int8": 1, "UInt8": 1, "UInt32": 4, "UInt64": 8, "Float64": 8}
+
+
+MAX_BLOCK = 64 * 2**20
+"""A segment's, and so an insert's, size at most, where it is of several rows."""
+
+
+def blocks(
+    kind: type[Record], rows: Sequence[Record], failed: Callable[[Exception], None]
+) -> Iterator[tuple[int, bytes]]:
+    """(rows, block) pairs of at most ``MAX_BLOCK`` bytes; a larger row is its own block.
+
+    ``failed`` is told of each row that cannot be encoded.
+    """
+    block, rejected = encode_rows(kind, rows)
+    if len(block) > MAX_BLOCK and len(rows) > 1:
+        del block
+        middle = len(rows) // 2
+        yield from blocks(kind, rows[:middle], failed)
+        yield from blocks(kind, rows[middle:], failed)
+        return
+    for _, error in rejected:
+        failed(error)
+    if block:
+        yield len(rows) - len(rejected), block

@@ -19,8 +19,13 @@ from pathlib import Path
 
 from turnspan_clickhouse.errors import QueryError, StoreError
 from turnspan_clickhouse.files.file_lock import FileLock
-from turnspan_clickhouse.files.lock_holders import Holder, holder, last_shipped, signed
-from turnspan_clickhouse.files.process_names import host_and_pid
+from turnspan_clickhouse.files.lock_holders import (
+    Holder,
+    holder,
+    host_and_pid,
+    last_shipped,
+    signed,
+)
 from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
 from turnspan_clickhouse.ship.interrupted_work import interrupt_work
 from turnspan_clickhouse.ship.landing import Landing, ShipResult

@@ -27,7 +27,7 @@ from pathlib import Path
 from turnspan_clickhouse.errors import SpoolError, SpoolFullError
 from turnspan_clickhouse.files.atomic_files import private_folder, sync_all, write_whole
 from turnspan_clickhouse.files.file_lock import FileLock
-from turnspan_clickhouse.files.process_names import host_and_pid
+from turnspan_clickhouse.files.lock_holders import host_and_pid
 from turnspan_clickhouse.spool import contents
 from turnspan_clickhouse.spool.contents import SpoolUsage
 from turnspan_clickhouse.spool.eviction import evict, note, noted, restore

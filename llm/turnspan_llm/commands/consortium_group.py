@@ -108,7 +108,7 @@ def command(
     from turnspan_console.output import Output
     from turnspan_llm.grouping.decisions import DecisionError, read_decisions
     from turnspan_llm.grouping.runs import beside, group
-    from turnspan_llm.logs.errors import LogsError
+    from turnspan_llm.logs.connection import LogsError
 
     if write and strategy == "literal":
         raise Failure(

@@ -9,7 +9,7 @@ from pathlib import Path
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan_llm.grouping.model import Grouping
 from turnspan_llm.grouping.rows import Kind, LogRow
-from turnspan_llm.logs.errors import LogsError
+from turnspan_llm.logs.connection import LogsError
 
 
 class DecisionError(LogsError):

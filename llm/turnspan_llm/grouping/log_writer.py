@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from turnspan_llm.grouping.model import Grouping, RowAt, RowPlace
-from turnspan_llm.logs.connection import SECONDS, opened
-from turnspan_llm.logs.errors import LogsError, explained
+from turnspan_llm.logs.connection import SECONDS, LogsError, explained, opened
 from turnspan_llm.logs.generations import tables
 
 COLUMNS: Final = {"consortium_id": "TEXT", "is_arbiter_response": "INTEGER"}

@@ -18,7 +18,7 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from turnspan_llm.grouping.rows import JSON_OF_OUTPUTS, SLACK, LogDatabase
-from turnspan_llm.logs.errors import explained
+from turnspan_llm.logs.connection import explained
 from turnspan_llm.logs.logged import as_text, interval, optional_text, whole_number
 
 MOST: Final = 5_000

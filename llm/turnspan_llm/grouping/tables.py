@@ -15,7 +15,7 @@ from turnspan_llm.grouping.chains import Allowed
 from turnspan_llm.grouping.matches import settle
 from turnspan_llm.grouping.rows import SLACK, LogRow
 from turnspan_llm.grouping.texts import KnownText, known
-from turnspan_llm.logs.errors import explained
+from turnspan_llm.logs.connection import explained
 from turnspan_llm.logs.generations import tables
 from turnspan_llm.logs.logged import microseconds
 

@@ -7,8 +7,7 @@ from itertools import islice
 from typing import Any, Final
 
 from turnspan_llm.importing.accounts import Accounts, add_rest
-from turnspan_llm.importing.call_fields import PREFIX, Readers
-from turnspan_llm.importing.calls import LoggedCall
+from turnspan_llm.importing.call_fields import PREFIX, LoggedCall, Readers
 from turnspan_llm.importing.chains import Thread
 from turnspan_llm.importing.plan import Plan, Planned
 from turnspan_llm.importing.position import LogPosition, Mark

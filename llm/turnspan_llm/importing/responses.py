@@ -10,7 +10,9 @@ from typing import Any
 from turnspan.content.model import Message, Part, text_part
 from turnspan_llm.importing.call_fields import (
     PREFIX,
+    LoggedCall,
     Readers,
+    ToolOutcome,
     arguments_of,
     begun,
     fragments_told,
@@ -20,7 +22,6 @@ from turnspan_llm.importing.call_fields import (
     settle,
     user_message,
 )
-from turnspan_llm.importing.calls import LoggedCall, ToolOutcome
 from turnspan_llm.importing.source import ROW, Row
 from turnspan_llm.importing.values import Notes
 from turnspan_llm.logs.generations import RESPONSES

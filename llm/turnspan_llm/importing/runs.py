@@ -18,10 +18,10 @@ from turnspan.tracing.consortium_facts import (
 from turnspan.tracing.content_store import Fact
 from turnspan_llm.grouping.arbiter_replies import Decided, of_json, of_reply, of_table
 from turnspan_llm.grouping.model import AttachedRow, MatchKey, RowAt, RunFound
-from turnspan_llm.importing.calls import LoggedCall
+from turnspan_llm.importing.affected_runs import Verdicts
+from turnspan_llm.importing.call_fields import LoggedCall
 from turnspan_llm.importing.source import LogTables, Row
 from turnspan_llm.importing.turns import KIND, RESOURCE
-from turnspan_llm.importing.verdicts import Verdicts
 from turnspan_llm.logs.condensed import UnresolvedError, resolved
 from turnspan_llm.logs.generations import RESPONSES
 from turnspan_llm.logs.logged import as_text

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan_llm.logs.errors import explained
+from turnspan_llm.logs.connection import explained
 from turnspan_llm.logs.generations import Layout
 from turnspan_llm.logs.logged import LoggedResponse
 from turnspan_llm.logs.messages import MessageTree

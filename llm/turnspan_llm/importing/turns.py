@@ -14,8 +14,7 @@ from turnspan.tracing.content_store import Fact, InferenceContent, ToolContent, 
 from turnspan.tracing.endpoint import write_usage
 from turnspan.turn.tool_failure import tool_failed
 from turnspan.turn.turn import ToolRequest, Turn
-from turnspan_llm.importing.call_fields import PREFIX
-from turnspan_llm.importing.calls import LoggedCall, ToolOutcome
+from turnspan_llm.importing.call_fields import PREFIX, LoggedCall, ToolOutcome
 from turnspan_records.importing import ids
 from turnspan_records.importing.sources import Part
 from turnspan_records.importing.spans import resource_of, scope_of, span_of

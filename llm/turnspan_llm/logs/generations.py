@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from turnspan_llm.logs.errors import LogsError
+from turnspan_llm.logs.connection import LogsError
 
 
 class Generation(enum.Enum):

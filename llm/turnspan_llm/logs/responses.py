@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan_llm.logs.errors import explained
+from turnspan_llm.logs.connection import explained
 from turnspan_llm.logs.generations import RESPONSES, TURNS, Layout
 from turnspan_llm.logs.logged import LoggedResponse, as_text, optional_text, whole_number
 from turnspan_llm.logs.messages import MessageTree

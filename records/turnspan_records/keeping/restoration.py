@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from turnspan_clickhouse.rows.blocks import blocks
+from turnspan_clickhouse.rows.native_encoder import blocks
 from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.rows.tables import RECORDS
 from turnspan_clickhouse.store.client import Store

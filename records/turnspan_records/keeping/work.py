@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from turnspan_clickhouse.files.process_names import host_and_pid
+from turnspan_clickhouse.files.lock_holders import host_and_pid
 from turnspan_clickhouse.rows.tables import RECORDS, Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.keeping.keys import BY_WEEK, Tables, row_key, week
