@@ -42,6 +42,19 @@ CONTENT: Final = frozenset(
 )
 """Attributes that hold content: they land as messages, definitions and columns of their own."""
 
+EVERYWHERE: Final = frozenset(
+    {
+        semconv.OPERATION_NAME,
+        semconv.CONVERSATION_ID,
+        semconv.SESSION_GIVEN,
+        semconv.SESSION_ID,
+        semconv.AGENT_NAME,
+        semconv.TURN_ID,
+        semconv.ERROR_TYPE,
+    }
+)
+"""Attributes that have columns in the rows of calls, tools and turns."""
+
 _OWN_IDS: Final = frozenset(
     {
         semconv.TURN_ID,

@@ -14,10 +14,9 @@ from decimal import Decimal
 from turnspan import semconv
 from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.normalise.column_values import integer, text
-from turnspan_clickhouse.normalise.decorated_turns import set_usage, usage_of_row
 from turnspan_clickhouse.normalise.requested_tools import rewrite
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
-from turnspan_clickhouse.normalise.turn_facts import copy_notes, note
+from turnspan_clickhouse.normalise.turn_facts import copy_notes, note, set_usage, usage_of_row
 from turnspan_clickhouse.pricing.prices import price_of_call
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import LlmCall, TurnSummary

@@ -25,7 +25,13 @@ from turnspan_clickhouse.normalise.requested_tools import (
     requests_of,
 )
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
-from turnspan_clickhouse.normalise.turn_facts import arguments_of, tell_call, text_of
+from turnspan_clickhouse.normalise.turn_facts import (
+    arguments_of,
+    set_usage,
+    tell_call,
+    text_of,
+    usage_of_row,
+)
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 
@@ -245,23 +251,3 @@ def _judge(row: TurnSummary, ending: Ending) -> None:
     # The ending knows everything but the exception that the turn ended with.
     if row.stop_reason != "user_aborted" and (beats or not row.error_type):
         row.stop_reason, row.stop_detail = found, ending.detail
-
-
-def usage_of_row(row: LlmCall | TurnSummary) -> TokenUsage:
-    """The token counts of a row."""
-    return TokenUsage(
-        row.input_tokens,
-        row.output_tokens,
-        row.cache_read_tokens,
-        row.cache_write_tokens,
-        row.reasoning_tokens,
-    )
-
-
-def set_usage(row: LlmCall | TurnSummary, usage: TokenUsage) -> None:
-    """Write token counts into a row."""
-    row.input_tokens = usage.input_tokens
-    row.output_tokens = usage.output_tokens
-    row.cache_read_tokens = usage.cache_read_tokens
-    row.cache_write_tokens = usage.cache_write_tokens
-    row.reasoning_tokens = usage.reasoning_tokens

@@ -12,10 +12,16 @@ import orjson
 
 from turnspan.runtime.type_guards import is_dict
 from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
-from turnspan_clickhouse.normalise.decorated_turns import set_usage, usage_of_row
 from turnspan_clickhouse.normalise.history_keys import canonical
 from turnspan_clickhouse.normalise.requested_tools import rewrite
-from turnspan_clickhouse.normalise.turn_facts import mask_ending, tell_call, tell_tool, text_of
+from turnspan_clickhouse.normalise.turn_facts import (
+    mask_ending,
+    set_usage,
+    tell_call,
+    tell_tool,
+    text_of,
+    usage_of_row,
+)
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 

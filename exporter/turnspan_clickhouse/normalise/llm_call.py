@@ -22,22 +22,19 @@ from turnspan.redaction.truncate import limit_parts
 from turnspan.runtime.type_guards import is_list
 from turnspan.tracing.content_store import InferenceContent
 from turnspan.turn.turn import TokenUsage
+from turnspan_clickhouse.normalise.attributes import EVERYWHERE
 from turnspan_clickhouse.normalise.column_values import agent_version, integer, text
 from turnspan_clickhouse.normalise.content_columns import write_attribute, write_content
 from turnspan_clickhouse.normalise.message_store import MessageScope, MessageStore, system_text
 from turnspan_clickhouse.normalise.span_facts import SpanFacts, locate
-from turnspan_clickhouse.normalise.turn_facts import note
-from turnspan_clickhouse.pricing.prices import price_of_counts
+from turnspan_clickhouse.normalise.turn_facts import note, set_usage
+from turnspan_clickhouse.pricing.prices import price_of_call
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import NO_HASH, LlmCall
 
-_COLUMNS = frozenset(
+_COLUMNS = EVERYWHERE | frozenset(
     {
-        semconv.OPERATION_NAME,
         semconv.PROVIDER_NAME,
-        semconv.CONVERSATION_ID,
-        semconv.SESSION_GIVEN,
-        semconv.SESSION_ID,
         semconv.REQUEST_MODEL,
         semconv.RESPONSE_MODEL,
         semconv.RESPONSE_ID,
@@ -49,11 +46,8 @@ _COLUMNS = frozenset(
         semconv.USAGE_CACHE_READ_INPUT_TOKENS,
         semconv.USAGE_CACHE_WRITE_INPUT_TOKENS,
         semconv.USAGE_REASONING_OUTPUT_TOKENS,
-        semconv.AGENT_NAME,
         semconv.AGENT_VERSION,
         semconv.TURN_AGENT_VERSION,
-        semconv.ERROR_TYPE,
-        semconv.TURN_ID,
         semconv.ROUND,
         semconv.TRIES,
         semconv.STREAM_OUTCOME,
@@ -71,12 +65,7 @@ def llm_call(facts: SpanFacts, batch: Batch) -> LlmCall:
     """The row of a model call without its content."""
     a = facts.attributes
     row = LlmCall.__new__(LlmCall)
-    locate(row, facts)
-    row.start_time = facts.start_time
-    row.duration = facts.duration
-    row.scope_name = facts.scope_name
-    row.writer = batch.writer
-    row.written_at = batch.written_at
+    locate(row, facts, batch)
     row.provider = text(a.get(semconv.PROVIDER_NAME))
     row.operation = text(a.get(semconv.OPERATION_NAME))
     row.request_model = text(a.get(semconv.REQUEST_MODEL))
@@ -103,29 +92,12 @@ def llm_call(facts: SpanFacts, batch: Batch) -> LlmCall:
     if not isinstance(reasons, (list, tuple)):
         reasons = (reasons,)
     row.finish_reasons = [text(reason) for reason in cast("Sequence[Any]", reasons)]
-    _count(row, facts)
+    usage = usage_of(facts)
+    set_usage(row, usage)
+    row.cost_usd, row.price_version = price_of_call(facts.raw, usage, facts.start_time)
     row.attributes = facts.other_attributes(_COLUMNS)
     _without_content(row)
     return row
-
-
-def _count(row: LlmCall, facts: SpanFacts) -> None:
-    """Write the tokens and what they cost."""
-    a = facts.attributes
-    row.input_tokens = integer(a.get(semconv.USAGE_INPUT_TOKENS))
-    row.output_tokens = integer(a.get(semconv.USAGE_OUTPUT_TOKENS))
-    row.cache_read_tokens = integer(a.get(semconv.USAGE_CACHE_READ_INPUT_TOKENS))
-    row.cache_write_tokens = integer(a.get(semconv.USAGE_CACHE_WRITE_INPUT_TOKENS))
-    row.reasoning_tokens = integer(a.get(semconv.USAGE_REASONING_OUTPUT_TOKENS))
-    row.cost_usd, row.price_version = price_of_counts(
-        facts.raw,
-        row.input_tokens,
-        row.output_tokens,
-        row.cache_read_tokens,
-        row.cache_write_tokens,
-        row.reasoning_tokens,
-        facts.start_time,
-    )
 
 
 def _without_content(row: LlmCall) -> None:

@@ -19,12 +19,12 @@ from turnspan.redaction.redactor import Redactor
 from turnspan.runtime import otel_private
 from turnspan.tracing.content_store import StartedTurn, ToolContent, TurnContent
 from turnspan.turn.tool_failure import tool_failed
-from turnspan.turn.turn import TokenUsage
-from turnspan_clickhouse.normalise.attributes import Cleaner
+from turnspan_clickhouse.normalise.attributes import EVERYWHERE, Cleaner
 from turnspan_clickhouse.normalise.column_values import agent_version, integer, text
 from turnspan_clickhouse.normalise.content_columns import write_content
 from turnspan_clickhouse.normalise.llm_call import usage_of
 from turnspan_clickhouse.normalise.span_facts import Origins, SpanFacts, locate
+from turnspan_clickhouse.normalise.turn_facts import set_usage
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import SpanRow, ToolCall, TurnSummary
 
@@ -33,37 +33,24 @@ _NAMES: Final = {id(each): each.name for each in (*SpanKind, *StatusCode)}
 
 RUNNING, FINAL, INTERRUPTED = "running", "final", "interrupted"
 
-_TOOL_COLUMNS = frozenset(
+_TOOL_COLUMNS = EVERYWHERE | frozenset(
     {
-        semconv.OPERATION_NAME,
         semconv.TOOL_NAME,
         semconv.TOOL_TYPE,
         semconv.TOOL_CALL_ID,
         semconv.TOOL_FAILED,
         semconv.TOOL_CALL_ARGUMENTS,
         semconv.TOOL_CALL_RESULT,
-        semconv.CONVERSATION_ID,
-        semconv.SESSION_GIVEN,
-        semconv.SESSION_ID,
-        semconv.AGENT_NAME,
-        semconv.TURN_ID,
         semconv.ROUND,
-        semconv.ERROR_TYPE,
     }
 )
 
-_TURN_COLUMNS = frozenset(
+_TURN_COLUMNS = EVERYWHERE | frozenset(
     {
-        semconv.OPERATION_NAME,
-        semconv.AGENT_NAME,
         semconv.AGENT_VERSION,
         semconv.TURN_AGENT_VERSION,
         semconv.TURN_MODELS,
-        semconv.CONVERSATION_ID,
-        semconv.SESSION_GIVEN,
-        semconv.SESSION_ID,
         semconv.USER_ID,
-        semconv.TURN_ID,
         semconv.TURN_PARENT_ID,
         semconv.TURN_STOP_REASON,
         semconv.TURN_STOP_DETAIL,
@@ -86,7 +73,6 @@ _TURN_COLUMNS = frozenset(
         semconv.ATTEMPT_ID,
         semconv.INPUT_MESSAGES,
         semconv.OUTPUT_MESSAGES,
-        semconv.ERROR_TYPE,
     }
 )
 
@@ -98,12 +84,7 @@ def tool_call(facts: SpanFacts, content: ToolContent | None, batch: Batch) -> To
     result = content.result if content is not None else a.get(semconv.TOOL_CALL_RESULT)
     failed = a.get(semconv.TOOL_FAILED) is True or bool(facts.error_type) or tool_failed(result)
     row = ToolCall.__new__(ToolCall)
-    locate(row, facts)
-    row.start_time = facts.start_time
-    row.duration = facts.duration
-    row.scope_name = facts.scope_name
-    row.writer = batch.writer
-    row.written_at = batch.written_at
+    locate(row, facts, batch)
     row.turn_id = facts.turn_id or facts.trace_id
     row.round = integer(a.get(semconv.ROUND)) or 0
     row.name = text(a.get(semconv.TOOL_NAME))
@@ -129,18 +110,10 @@ def turn_summary(
     turn = content.turn if content is not None else None
     usage = turn.usage if turn is not None else usage_of(facts)
     row = TurnSummary.__new__(TurnSummary)
-    row.project = facts.project
-    row.service = facts.origin.service
-    row.environment = facts.origin.environment
-    row.session_id = facts.session_id
+    locate(row, facts, batch)
     row.user_id = text(a.get(semconv.USER_ID))
     row.turn_id = facts.turn_id or facts.span_id
     row.parent_turn_id = text(a.get(semconv.TURN_PARENT_ID))
-    row.trace_id = facts.trace_id
-    row.span_id = facts.span_id
-    row.parent_span_id = facts.parent_span_id
-    row.start_time = facts.start_time
-    row.duration = facts.duration
     row.status = FINAL
     row.agent_name = text(a.get(semconv.AGENT_NAME))
     row.agent_version = agent_version(a)
@@ -150,17 +123,15 @@ def turn_summary(
     row.chat_mode = text(a.get(semconv.TURN_CHAT_MODE)) or "unknown"
     row.task_type = text(a.get(semconv.TURN_TASK_TYPE))
     row.target = text(a.get(semconv.TURN_TARGET))
-    _count(row, a, usage)
+    _count(row, a)
+    set_usage(row, usage)
     row.cost_usd = cost
     row.models = _models(a)
     row.error_type, row.error_message = facts.error_type, facts.error_message
     row.lineage_id = text(a.get(semconv.LINEAGE_ID))
     row.rollout_id = text(a.get(semconv.ROLLOUT_ID))
     row.attempt_id = text(a.get(semconv.ATTEMPT_ID))
-    row.scope_name = facts.scope_name
     row.attributes = facts.other_attributes(_TURN_COLUMNS)
-    row.writer = batch.writer
-    row.written_at = batch.written_at
     row.user_message = ""
     row.response_text = ""
     if content is not None and content.captured:
@@ -170,8 +141,8 @@ def turn_summary(
     return row
 
 
-def _count(row: TurnSummary, a: dict[str, Any], usage: TokenUsage) -> None:
-    """Write how often, and how much."""
+def _count(row: TurnSummary, a: dict[str, Any]) -> None:
+    """Write how often."""
     row.rounds = integer(a.get(semconv.TURN_ROUNDS)) or 0
     row.max_rounds = integer(a.get(semconv.TURN_MAX_ROUNDS))
     row.llm_call_count = integer(a.get(semconv.TURN_LLM_CALLS)) or 0
@@ -180,11 +151,6 @@ def _count(row: TurnSummary, a: dict[str, Any], usage: TokenUsage) -> None:
     row.silent_rounds = integer(a.get(semconv.TURN_SILENT_ROUNDS)) or 0
     row.max_identical_tool_streak = integer(a.get(semconv.TURN_MAX_IDENTICAL_TOOL_STREAK)) or 0
     row.no_progress_rounds = integer(a.get(semconv.TURN_NO_PROGRESS_ROUNDS)) or 0
-    row.input_tokens = integer(usage.input_tokens)
-    row.output_tokens = integer(usage.output_tokens)
-    row.cache_read_tokens = integer(usage.cache_read_tokens)
-    row.cache_write_tokens = integer(usage.cache_write_tokens)
-    row.reasoning_tokens = integer(usage.reasoning_tokens)
 
 
 def _models(attributes: dict[str, Any]) -> list[str]:
@@ -249,12 +215,7 @@ def span_row(facts: SpanFacts, batch: Batch) -> SpanRow:
     elif status.description:
         description = redactor.text(status.description, "error")
     row = SpanRow.__new__(SpanRow)
-    locate(row, facts)
-    row.start_time = facts.start_time
-    row.duration = facts.duration
-    row.scope_name = facts.scope_name
-    row.writer = batch.writer
-    row.written_at = batch.written_at
+    locate(row, facts, batch)
     row.trace_state = facts.trace_state
     row.name = redactor.text(text(span.name), "span_name")
     row.kind = _NAMES[id(span.kind)]

@@ -14,8 +14,9 @@ from turnspan.runtime import otel_private
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.normalise.attributes import Cleaner, ScopeName, SpanShape
 from turnspan_clickhouse.normalise.column_values import text
+from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.native_types import EncodedMap
-from turnspan_clickhouse.rows.tables import Located
+from turnspan_clickhouse.rows.tables import LlmCall, SpanRow, ToolCall, TurnSummary
 
 MAX_STATUS: Final = 4_096
 _MAX_ORIGINS: Final = 2_000
@@ -248,8 +249,8 @@ class SpanReader:
             facts.turn_id = cleaner.turn_id(facts.turn_id)
 
 
-def locate(row: Located, facts: SpanFacts) -> None:
-    """Write what the rows of a call, a tool and any span begin with: whose, and where."""
+def locate(row: LlmCall | ToolCall | TurnSummary | SpanRow, facts: SpanFacts, batch: Batch) -> None:
+    """Write what the rows of spans have in common: whose, where, when, and by whom."""
     origin = facts.origin
     row.project = origin.project
     row.service = origin.service
@@ -259,3 +260,8 @@ def locate(row: Located, facts: SpanFacts) -> None:
     row.trace_id = facts.trace_id
     row.span_id = facts.span_id
     row.parent_span_id = facts.parent_span_id
+    row.start_time = facts.start_time
+    row.duration = facts.duration
+    row.scope_name = facts.scope_name
+    row.writer = batch.writer
+    row.written_at = batch.written_at

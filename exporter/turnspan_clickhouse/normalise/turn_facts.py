@@ -9,6 +9,7 @@ from typing import Final
 
 from turnspan import semconv
 from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
+from turnspan_clickhouse.normalise.column_values import integer
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP, EncodedMap, encode_string
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
@@ -108,3 +109,23 @@ def _notes(row: LlmCall, name: bytes) -> bool:
     if pairs is EMPTY_MAP:
         return False
     return name in EncodedMap.of(pairs).keys
+
+
+def usage_of_row(row: LlmCall | TurnSummary) -> TokenUsage:
+    """The token counts of a row."""
+    return TokenUsage(
+        row.input_tokens,
+        row.output_tokens,
+        row.cache_read_tokens,
+        row.cache_write_tokens,
+        row.reasoning_tokens,
+    )
+
+
+def set_usage(row: LlmCall | TurnSummary, usage: TokenUsage) -> None:
+    """Write token counts into a row."""
+    row.input_tokens = integer(usage.input_tokens)
+    row.output_tokens = integer(usage.output_tokens)
+    row.cache_read_tokens = integer(usage.cache_read_tokens)
+    row.cache_write_tokens = integer(usage.cache_write_tokens)
+    row.reasoning_tokens = integer(usage.reasoning_tokens)

@@ -31,8 +31,6 @@ UNKNOWN: Final[tuple[Decimal | None, str]] = (None, "")
 """The price is not known: never 0."""
 
 _BATCH: Final = "batch"
-_Reported = tuple[int | None, int | None, int | None, int | None, int | None]
-"""The counts that have columns, in the order of ``REPORTED``."""
 _SEARCHES: Final = REPORTED.index("web_searches")
 _MAX_CACHED: Final = 10_000
 _MINUTE: Final = 60_000_000_000
@@ -101,7 +99,7 @@ class Pricer:
             return self.nothing()
         if usage.input_tokens is None and usage.output_tokens is None:
             return UNKNOWN
-        counts = [count or 0 for count in _reported(usage)]
+        counts = _reported(usage)
         counts += [counted.get(kind, 0) for kind in ATTRIBUTES]
         names = (provider, response_model, request_model)
         return self.cost(names, tuple(counts), when, service_tier, speed, batch)
@@ -250,27 +248,19 @@ prepare = _pricer.prepare
 """``Pricer.prepare`` of the process's pricer."""
 
 
-def price_of_counts(
-    attributes: dict[str, Any],
-    input_tokens: int | None,
-    output_tokens: int | None,
-    cache_read_tokens: int | None,
-    cache_write_tokens: int | None,
-    reasoning_tokens: int | None,
-    when: int,
+def price_of_call(
+    attributes: dict[str, Any], usage: TokenUsage, when: int
 ) -> tuple[Decimal | None, str]:
-    """As ``price_of_call``."""
+    """``price`` of the call whose span has these attributes."""
     if attributes.get(semconv.RESPONSE_CACHED) is True:
         return _pricer.nothing()
     told = told_cost(attributes)
     if told is not None:
         return told, TOLD
-    if input_tokens is None and output_tokens is None:
+    if usage.input_tokens is None and usage.output_tokens is None:
         return UNKNOWN
-    reported = input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens
     names, tier, speed, batch = _priced_as(attributes)
-    counts = _counts(attributes, names, reported)
-    return _pricer.cost(names, counts, when, tier, speed, batch)
+    return _pricer.cost(names, _counts(attributes, names, usage), when, tier, speed, batch)
 
 
 def parts_of_call(
@@ -281,25 +271,23 @@ def parts_of_call(
     if attributes.get(semconv.RESPONSE_CACHED) is True or told_cost(attributes) is not None:
         return []
     names, tier, speed, batch = _priced_as(attributes)
-    counts = _counts(attributes, names, _reported(usage))
-    return _pricer.parts(names, counts, when, tier, speed, batch)
+    return _pricer.parts(names, _counts(attributes, names, usage), when, tier, speed, batch)
 
 
-def _reported(usage: TokenUsage) -> _Reported:
-    return (
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cache_read_tokens,
-        usage.cache_write_tokens,
-        usage.reasoning_tokens,
+def _reported(usage: TokenUsage) -> list[int]:
+    """The counts that have columns, in the order of ``REPORTED``; none for those unknown."""
+    known = (
+        *(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens),
+        *(usage.cache_write_tokens, usage.reasoning_tokens),
     )
+    return [count or 0 for count in known]
 
 
 def _counts(
-    attributes: dict[str, Any], names: tuple[str, str, str], reported: _Reported
+    attributes: dict[str, Any], names: tuple[str, str, str], usage: TokenUsage
 ) -> tuple[int, ...]:
     """Those of ``REPORTED``; what was not told counts as none."""
-    counts = [count or 0 for count in reported]
+    counts = _reported(usage)
     counts += [_count(attributes.get(name)) for name in ATTRIBUTES.values()]
     if counts[_SEARCHES]:
         counts[_SEARCHES] = searches_billed(names, counts[_SEARCHES])
@@ -318,13 +306,6 @@ def _priced_as(attributes: dict[str, Any]) -> tuple[tuple[str, str, str], str, s
     )
     batch = tier == _BATCH
     return names, "" if batch else tier, as_text(attributes.get(semconv.RESPONSE_SPEED)), batch
-
-
-def price_of_call(
-    attributes: dict[str, Any], usage: TokenUsage, when: int
-) -> tuple[Decimal | None, str]:
-    """``price`` of the call whose span has these attributes."""
-    return price_of_counts(attributes, *_reported(usage), when)
 
 
 def cost_of_call(attributes: dict[str, Any], usage: TokenUsage, when: int) -> Decimal | None:

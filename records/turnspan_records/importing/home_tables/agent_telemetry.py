@@ -10,8 +10,8 @@ from turnspan import semconv
 from turnspan.content.model import last_user_text
 from turnspan.dialects.convert import convert_message
 from turnspan.tracing.content_store import InferenceContent, ToolContent, TurnContent
-from turnspan.turn.turn import Turn
-from turnspan_clickhouse.pricing.prices import price_of_counts
+from turnspan.turn.turn import TokenUsage, Turn
+from turnspan_clickhouse.pricing.prices import price_of_call
 from turnspan_records.importing import ids
 from turnspan_records.importing.home_tables.conversation import (
     AskedTool,
@@ -154,7 +154,7 @@ class TelemetryRow:
     def _cost(self, attributes: Mapping[str, Any]) -> Decimal | None:
         given = {key: value for key, value in attributes.items() if value is not None}
         tokens = (given.get(semconv.USAGE_INPUT_TOKENS), given.get(semconv.USAGE_OUTPUT_TOKENS))
-        cost, _ = price_of_counts(given, *tokens, None, None, None, self.end - self._duration)
+        cost, _ = price_of_call(given, TokenUsage(*tokens), self.end - self._duration)
         return cost
 
     def _tools(self) -> tuple[list[AskedTool], list[ToolResult], int | None]:
