@@ -23,9 +23,7 @@ from turnspan_llm.importing.call_fields import LoggedCall
 from turnspan_llm.importing.source import LogTables, Row
 from turnspan_llm.importing.turns import KIND, RESOURCE
 from turnspan_llm.logs.condensed import UnresolvedError, resolved
-from turnspan_llm.logs.generations import RESPONSES
 from turnspan_llm.logs.logged import as_text
-from turnspan_llm.logs.messages import MessageTree
 from turnspan_records.importing import ids
 
 
@@ -50,7 +48,6 @@ class RunRecords:
         self._sources = sources
         self._verdicts = verdicts
         self._told = next((one for one in sources if one.layout.has("consortium_members")), None)
-        self._trees: dict[int, MessageTree] = {}
 
     def place(self, call: LoggedCall) -> tuple[str, int, int] | None:
         """The run, role and iteration of a call."""
@@ -152,20 +149,8 @@ class RunRecords:
     def _reply(self, attached: AttachedRow) -> str:
         """What an arbiter answered."""
         row = attached.row
-        source = self._sources[row.database]
-        if row.table == RESPONSES:
-            found = source.select(
-                'SELECT response FROM "responses" WHERE rowid = ?', (row.position,)
-            )
-            return as_text(found[0][0]) if found else ""
-        tree = self._trees.get(row.database)
-        if tree is None:
-            tree = self._trees[row.database] = source.tree()
-        chain = source.select(
-            'SELECT parent_message_hash, tip_message_hash FROM "turns" WHERE rowid = ?',
-            (row.position,),
-        )
-        return tree.reply(*chain[0]).text if chain else ""
+        logged = self._sources[row.database].logged(row.table, row.position)
+        return "" if logged is None else logged.response
 
 
 class _RunTables:

@@ -10,7 +10,6 @@ from typing import Any, Final
 from turnspan_llm.logs.connection import explained
 from turnspan_llm.logs.generations import Layout
 from turnspan_llm.logs.logged import LoggedResponse
-from turnspan_llm.logs.messages import MessageTree
 from turnspan_llm.logs.responses import responses_at
 
 Row = dict[str, Any]
@@ -36,10 +35,6 @@ class LogTables:
         """
         with explained(self.path):
             return self._connection.execute(sql, parameters).fetchall()
-
-    def tree(self) -> MessageTree:
-        """What reads single messages of the newest generation."""
-        return MessageTree(self._connection, self.layout)
 
     def logged(self, table: str, position: int) -> LoggedResponse | None:
         """A call of one of the log's tables, with its texts."""

@@ -6,7 +6,6 @@ old tables and new ones in the new.
 
 from __future__ import annotations
 
-import enum
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,21 +14,11 @@ from typing import Final
 
 from turnspan_llm.logs.connection import LogsError
 
-
-class Generation(enum.Enum):
-    """The generations, by what first told them apart."""
-
-    RESPONSES = "responses"
-    """llm 0.25 and older: one row of ``responses`` a call."""
-    TOOLS = "tools"
-    """llm 0.26 to 0.31: the same, with tables of tools."""
-    TURNS = "turns"
-    """llm 0.32 and newer: ``turns`` over a tree of ``messages`` and their ``parts``; what was
-    logged before stays in ``responses``."""
-
-
 RESPONSES: Final = "responses"
+"""llm 0.31 and older: one row a call; since 0.26 with tables of tools."""
 TURNS: Final = "turns"
+"""llm 0.32 and newer, over a tree of ``messages`` and their ``parts``; what was logged before stays
+in ``responses``."""
 _NEEDED: Final = {
     RESPONSES: {"id", "model", "prompt", "response"},
     TURNS: {"id", "model", "parent_message_hash", "tip_message_hash"},
@@ -42,19 +31,14 @@ _NEEDED: Final = {
 class Layout:
     """The tables of a log and their columns."""
 
-    generation: Generation
     columns: Mapping[str, tuple[str, ...]]
     """By table, in the table's order."""
+    sources: tuple[str, ...]
+    """The tables that hold a row a call, the older first."""
 
     def has(self, table: str, *columns: str) -> bool:
         """Whether there is such a table, with all of these columns."""
         return table in self.columns and set(columns) <= set(self.columns[table])
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The tables that hold a row a call, the older first."""
-        old = (RESPONSES,) if _complete(self.columns, RESPONSES) else ()
-        return (*old, TURNS) if self.generation is Generation.TURNS else old
 
 
 def layout_of(connection: sqlite3.Connection, path: Path | str) -> Layout:
@@ -64,12 +48,11 @@ def layout_of(connection: sqlite3.Connection, path: Path | str) -> Layout:
         LogsError: it has not the tables of any generation.
     """
     columns = tables(connection)
-    if all(_complete(columns, table) for table in (TURNS, "messages", "parts")):
-        return Layout(Generation.TURNS, columns)
-    if not _complete(columns, RESPONSES):
+    old = _complete(columns, RESPONSES)
+    new = all(_complete(columns, table) for table in (TURNS, "messages", "parts"))
+    if not old and not new:
         raise LogsError(f"{path} is no log of llm's: {_lacks(columns)}.")
-    tools = "tools" in columns or "tool_calls" in columns
-    return Layout(Generation.TOOLS if tools else Generation.RESPONSES, columns)
+    return Layout(columns, (RESPONSES,) * old + (TURNS,) * new)
 
 
 def tables(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:

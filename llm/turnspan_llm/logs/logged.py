@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 _CROCKFORD: Final = {letter: n for n, letter in enumerate("0123456789abcdefghjkmnpqrstvwxyz")}
@@ -19,49 +19,21 @@ class LoggedResponse:
     """Where it stands in its table, by insertion."""
     id: str
     model: str
-    resolved_model: str | None
     prompt: str
     """What was asked, with the fragments that belong to it."""
-    stored_prompt: str
-    """The same as the row has it: without fragments in the older generations."""
-    system: str | None
-    """What the row calls the system prompt, without its fragments in the older generations."""
     response: str
-    prompt_json: str | None
     response_json: str | None
     """What the provider said, with references in place of texts that the row has
     (``condensed.resolved``)."""
-    options_json: str | None
     conversation_id: str | None
-    conversation_name: str | None
     datetime_utc: str | None
     """When it began."""
     duration_ms: int | None
-    input_tokens: int | None
-    output_tokens: int | None
-    token_details: str | None
-    schema_id: str | None
-    reasoning: str | None
     consortium_id: str | None
     """As the column of this name has it; ``None`` also where there is no such column."""
     is_arbiter_response: int | None
-    parent_message_hash: str | None = None
-    """Of a turn: its last message before the reply."""
-    tip_message_hash: str | None = None
-    """Of a turn: its last message."""
-    texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    texts: Mapping[str, str]
     """What ``response_json`` refers to."""
-
-    @property
-    def began(self) -> int | None:
-        """When it began, in microseconds since the epoch; ``None`` where no time can be read."""
-        return microseconds(self.datetime_utc)
-
-    @property
-    def ended(self) -> int | None:
-        """When it ended, in microseconds since the epoch, to the millisecond of its duration."""
-        began = self.began
-        return None if began is None else _end(began, self.duration_ms)
 
 
 def microseconds(text: str | None) -> int | None:
@@ -85,11 +57,7 @@ def interval(datetime_utc: str | None, duration_ms: int | None) -> tuple[int, in
     began = microseconds(datetime_utc)
     if began is None:
         return -1, -1
-    return began, _end(began, duration_ms)
-
-
-def _end(began: int, duration_ms: int | None) -> int:
-    return began + max(duration_ms or 0, 0) * 1000
+    return began, began + max(duration_ms or 0, 0) * 1000
 
 
 def ulid_milliseconds(id_: str) -> int | None:

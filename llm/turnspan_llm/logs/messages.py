@@ -4,25 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import OrderedDict
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from turnspan_llm.logs.generations import Layout
-
-_KEPT: Final = 10_000
-"""System prompts' hashes are remembered for so many messages: a conversation asks for the same one
-again with every turn, and its length must not be walked each time."""
-
-
-@dataclass(frozen=True, slots=True)
-class TurnReply:
-    """What a turn added to its conversation."""
-
-    text: str
-    reasoning: str
-    texts: dict[str, str]
-    """Its parts by the names that the condensed JSON of the provider's answer refers to."""
 
 
 class MessageTree:
@@ -35,15 +19,15 @@ class MessageTree:
             f'SELECT type, text, {payload} FROM "parts" WHERE message_hash = ? ORDER BY position'
         )
         self._fragments = layout.has("fragments", "id", "content")
-        self._systems: OrderedDict[str, str | None] = OrderedDict()
 
     def prompt(self, parent: str | None) -> str:
         """The text of the user's message that a turn answers; empty where a tool's result is."""
         message = self._message(parent)
         return self._text(parent) if message and message[1] == "user" else ""
 
-    def reply(self, parent: str | None, tip: str | None) -> TurnReply:
-        """What the model said between the two messages."""
+    def reply(self, parent: str | None, tip: str | None) -> tuple[str, dict[str, str]]:
+        """What the model said between the two messages, and all parts between them by the names
+        that the condensed JSON of the provider's answer refers to."""
         own: list[str] = []
         hash_: str | None = tip
         while hash_ is not None and hash_ != parent:
@@ -53,36 +37,15 @@ class MessageTree:
             own.append(hash_)
             hash_ = message[0]
         own.reverse()
-        said: dict[str, list[str]] = {"text": [], "reasoning": []}
+        said: list[str] = []
         texts: dict[str, str] = {}
         for number, hash_ in enumerate(own):
             role = (self._message(hash_) or ("", ""))[1]
             for position, (kind, text) in enumerate(self._texts(hash_)):
                 texts[f"{number}.{position}.text"] = text
-                if role == "assistant" and kind in said:
-                    said[kind].append(text)
-        return TurnReply("".join(said["text"]), "".join(said["reasoning"]), texts)
-
-    def system(self, parent: str | None) -> str | None:
-        """The system prompt of the conversation that the message is in."""
-        path: dict[str, None] = {}
-        hash_, found = parent, None
-        while hash_ is not None:
-            if hash_ in self._systems:
-                found = self._systems[hash_]
-                break
-            message = self._message(hash_)
-            if message is None or hash_ in path:
-                break
-            path[hash_] = None
-            if message[1] == "system":
-                found = hash_
-            hash_ = message[0]
-        for passed in path:
-            self._systems[passed] = found
-        while len(self._systems) > _KEPT:
-            self._systems.popitem(last=False)
-        return None if found is None else self._text(found)
+                if role == "assistant" and kind == "text":
+                    said.append(text)
+        return "".join(said), texts
 
     def _message(self, hash_: str | None) -> tuple[str | None, str] | None:
         """A message's parent and role."""
