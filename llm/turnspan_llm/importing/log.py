@@ -6,10 +6,10 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from turnspan_llm.importing.affected_runs import Verdicts, find_runs
+from turnspan_llm.importing.affected_runs import find_runs
 from turnspan_llm.importing.conversations import Reading
 from turnspan_llm.importing.position import LogPosition, holds, read, written
-from turnspan_llm.importing.runs import RunRecords, has_runs
+from turnspan_llm.importing.runs import RunRecords, Verdicts, has_runs
 from turnspan_llm.importing.source import LogTables
 from turnspan_llm.importing.turns import KIND
 from turnspan_llm.logs.connection import opened
