@@ -14,7 +14,7 @@ import pytest
 from support.consortium_runs import HOSTILE, Maker, Shape, Truth, made_log
 from support.llm_logs import RECORDED, Call, LlmLog, recorded, truth
 from turnspan_llm.grouping.decisions import DecisionError
-from turnspan_llm.grouping.model import Grouping, MatchKey, Why
+from turnspan_llm.grouping.model import FINAL_ARBITER, Grouping, MatchKey, Why
 from turnspan_llm.grouping.runs import Strategy, beside, group
 from turnspan_llm.logs.connection import LogsError
 
@@ -156,8 +156,7 @@ def test_by_which_keys_a_row_was_attached(tmp_path: Path) -> None:
     """Each row has them, the strongest first."""
     made_log(tmp_path / "logs.db", 2, Shape(runs=6))
     for run in group(tmp_path / "logs.db").runs:
-        final = run.final_arbiter
-        assert final is not None
+        final = next(each for each in run.rows() if each.role == FINAL_ARBITER)
         assert MatchKey.SYNTHESIS in final.keys and MatchKey.ANSWERS in final.keys
         for iteration in run.iterations:
             assert all(MatchKey.TEXT in member.keys for member in iteration.members)
@@ -174,7 +173,7 @@ def test_a_quoted_template_makes_no_arbiter(tmp_path: Path) -> None:
     )
     log.log(Call("quoting", "m/judge", f"What is this?\n{prompt}", "A template."))
     grouping = group(log.path)
-    assert grouping.of("quoting") is None
+    assert grouping.places.get("quoting") is None
     assert "quoting" not in {each.row.id for each in grouping.review}
 
 
@@ -253,7 +252,7 @@ def test_what_is_assigned_already_stays(tmp_path: Path) -> None:
     after = group(log.path)
     assert after.runs[0].consortium_id == "mine"
     assert after.runs[1:] == before.runs[1:]
-    assert after.of("other") == ("theirs", 0, 0)
+    assert after.places.get("other") == ("theirs", 0, 0)
 
 
 def test_names_that_the_log_does_not_tell(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from support.llm_logs import LlmLog, recorded
 from support.llm_samples import import_llm, rows_of
 from turnspan_clickhouse.store.client import Store
 from turnspan_llm.grouping.log_writer import write
-from turnspan_llm.grouping.model import MatchKey
+from turnspan_llm.grouping.model import FINAL_ARBITER, MatchKey
 from turnspan_llm.grouping.runs import beside, group
 
 GENERATIONS = pytest.mark.parametrize("generation", ["tools", "turns"])
@@ -70,7 +70,7 @@ def test_runs_land_as_those_that_were_told_live(
     }
     for run in grouping.runs:
         members = sum(len(each.members) for each in run.iterations)
-        arbiter = run.final_arbiter
+        arbiter = next((each for each in run.rows() if each.role == FINAL_ARBITER), None)
         assert shown[run.consortium_id] == (
             *("council", "import", "finished", len(run.iterations), members),
             *(arbiter.row.model if arbiter else "", len(run.rows()), len(run.iterations)),

@@ -182,7 +182,7 @@ def explained(grouping: Grouping, row: str) -> dict[str, Any] | None:
                 what = "output" if each is run.output else _ROLES[each.role]
                 told = {"consortium_id": run.consortium_id, "output": run.output.row.id, "is": what}
                 return {**told, **_attached(each), "review": _reasons(grouping, row)}
-    place = grouping.of(row)
+    place = grouping.places.get(row)
     if place is not None:
         run_id, role, iteration = place
         told = {"row": row, "consortium_id": run_id, "is": _ROLES.get(role, str(role))}

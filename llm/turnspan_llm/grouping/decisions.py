@@ -52,7 +52,7 @@ class Decisions:
         self._check_rows()
         outputs = {run.output.row.id: run.consortium_id for run in grouping.runs}
         for row, output in self._by_row.items():
-            place = grouping.of(row)
+            place = grouping.places.get(row)
             if output is None and place is not None:
                 raise DecisionError(
                     f"Row {row!r} is in run {place[0]} by what its own columns say."

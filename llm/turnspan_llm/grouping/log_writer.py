@@ -37,10 +37,7 @@ class WrittenRows:
     """Rows that were changed or deleted since they were read, and left alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Assignment:
-    row: RowAt
-    place: RowPlace
+_Assignment = tuple[RowAt, RowPlace]
 
 
 def write(
@@ -90,7 +87,7 @@ def _assignments(grouping: Grouping, database: int) -> dict[str, list[_Assignmen
         for each in run.rows():
             place = grouping.places[each.row.id]
             if each.row.database == database:
-                wanted.setdefault(each.row.table, []).append(_Assignment(each.row, place))
+                wanted.setdefault(each.row.table, []).append((each.row, place))
     return wanted
 
 
@@ -106,8 +103,8 @@ def _missing(path: Path, wanted: Mapping[str, list[_Assignment]]) -> bool:
                 "AND (consortium_id IS NULL "
                 "OR (consortium_id IS ? AND is_arbiter_response IS NULL))"
             )
-            for each in assignments:
-                of = (each.row.position, each.row.id, each.place.consortium_id)
+            for row, place in assignments:
+                of = (row.position, row.id, place.consortium_id)
                 if connection.execute(sql, of).fetchone():
                     return True
     return False
@@ -216,8 +213,7 @@ def _written(
             "OR (consortium_id = ?1 AND is_arbiter_response IS NULL))"
         )
         same = f'SELECT 1 FROM "{table}" WHERE rowid = ? AND CAST(id AS TEXT) IS ?'
-        for each in assignments:
-            place, row = each.place, each.row
+        for row, place in assignments:
             done = writer.execute(
                 update, (place.consortium_id, place.role, row.position, row.id)
             ).rowcount

@@ -7,7 +7,7 @@ import enum
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ksuid import Ksuid
 
@@ -100,12 +100,6 @@ class RunFound:
     complete: bool = True
     """Whether every row of it was found."""
 
-    @property
-    def final_arbiter(self) -> AttachedRow | None:
-        """The arbiter of the last iteration."""
-        found = [each.arbiter for each in self.iterations if each.arbiter is not None]
-        return next((each for each in found if each.role == FINAL_ARBITER), None)
-
     def rows(self) -> tuple[AttachedRow, ...]:
         """All rows: each iteration's members and arbiter, then the output."""
         found: list[AttachedRow] = []
@@ -148,9 +142,8 @@ class ReviewRow:
     candidates: tuple[RowCandidate, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RowPlace:
-    """Where a row was put."""
+class RowPlace(NamedTuple):
+    """Where a row was put: the run, its role in it, and the iteration; 0 of an output."""
 
     consortium_id: str
     role: int
@@ -167,11 +160,6 @@ class Grouping:
     """By row id."""
     seen: int
     """Rows that were read."""
-
-    def of(self, row_id: str) -> tuple[str, int, int] | None:
-        """The run, role and iteration of a row; ``None`` of one that is in no run."""
-        place = self.places.get(row_id)
-        return None if place is None else (place.consortium_id, place.role, place.iteration)
 
     def run(self, consortium_id: str) -> RunFound | None:
         """The run of this id."""

@@ -8,9 +8,9 @@ from typing import Any, Final
 from turnspan.content.model import Message, Part, as_dict, as_list, dumps_text, text_part
 from turnspan.content.model import as_text as text_of
 from turnspan.turn.turn import TokenUsage, ToolRequest
+from turnspan_llm.grouping.model import RowPlace
 from turnspan_llm.importing.accounts import Accounts
-from turnspan_llm.importing.attachments import Attachments
-from turnspan_llm.importing.definitions import SharedDefinitions
+from turnspan_llm.importing.shared_rows import SharedRows
 from turnspan_llm.importing.source import ROW, LogTables, Row
 from turnspan_llm.importing.values import (
     Notes,
@@ -66,7 +66,7 @@ class LoggedCall:
     finish_reasons: list[str] = field(default_factory=list[str])
     attributes: dict[str, str] = field(default_factory=dict[str, str])
     """What the row says beside, as attributes of the call."""
-    consortium: tuple[str, int, int] | None = None
+    consortium: RowPlace | None = None
     """The run that it belongs to, its role in it, and the iteration; 0 of an output."""
 
     @property
@@ -113,8 +113,7 @@ class Readers:
     def __init__(self, source: LogTables, accounts: Accounts) -> None:
         self.source = source
         self.accounts = accounts
-        self.attachments = Attachments(source, accounts)
-        self.definitions = SharedDefinitions(source, accounts)
+        self.shared = SharedRows(source, accounts)
 
 
 def begun(table: str, row: Row, session: str, before: int, notes: Notes) -> LoggedCall:
@@ -155,7 +154,7 @@ def settle(call: LoggedCall, row: Row, readers: Readers, notes: Notes) -> None:
     """Add what stands beside a call's messages: options, schema, tokens, the provider's answer."""
     _options(call, row, notes)
     if row.get("schema_id") is not None:
-        schema = readers.definitions.schema(row["schema_id"], call.row, notes)
+        schema = readers.shared.schema(row["schema_id"], call.row, notes)
         call.parameters["schema"] = schema
     details = notes.json(
         call.row, "token_details", as_text(row.get("token_details")), PREFIX + "token_details"

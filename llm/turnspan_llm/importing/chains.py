@@ -87,7 +87,7 @@ class PartReader:
         fields = as_dict(piece) or {}
         if "literal" in fields:
             return as_text(fields["literal"])
-        row = self._readers.definitions.fragment(fields.get("fragment"), where, self._notes)
+        row = self._readers.shared.fragment(fields.get("fragment"), where, self._notes)
         return as_text(row.get("content"))
 
     def _result(self, payload: dict[str, Any], where: str) -> list[Part]:
@@ -104,7 +104,7 @@ class PartReader:
 
     def _files(self, named: list[Any], payload: dict[str, Any], where: str) -> list[Part]:
         ids = [as_text(found["id"]) for each in named if (found := as_dict(each)) and "id" in found]
-        parts = self._readers.attachments.parts(ids, where, self._notes)
+        parts = self._readers.shared.files(ids, where, self._notes)
         return [_with_metadata(part, payload) for part in parts]
 
 
@@ -277,16 +277,16 @@ class Thread:
         readers, notes = self._readers, self._notes
         for row in readers.source.rows("turn_tools", "turn_id", [call.id]):
             readers.accounts.took("turn_tools", "tool definitions of calls")
-            tool = readers.definitions.tool(row["tool_id"], call.row, notes)
+            tool = readers.shared.tool(row["tool_id"], call.row, notes)
             instance = row.get("instance_id")
             if instance is not None:
-                tool = {**tool, "instance": readers.definitions.instance(instance)}
+                tool = {**tool, "instance": readers.shared.instance(instance)}
             call.tools.append(tool)
         given: dict[str, list[Row]] = {}
         rows = readers.source.rows("turn_fragments", "turn_id", [call.id])
         for row in sorted(rows, key=lambda row: row.get("order") or 0):
             readers.accounts.took("turn_fragments", "attributes of calls")
-            fragment = readers.definitions.fragment(row["fragment_id"], call.row, notes)
+            fragment = readers.shared.fragment(row["fragment_id"], call.row, notes)
             given.setdefault(as_text(row.get("kind")), []).append(fragment)
         for kind, fragments in given.items():
             call.attributes[f"{PREFIX}{kind}_fragments"] = fragments_told(fragments)
@@ -302,7 +302,7 @@ class Thread:
         for outcome in call.outcomes:
             row_ = served.get(outcome.call_id)
             if row_ is not None and row_.get("instance_id") is not None:
-                told = readers.definitions.instance(row_["instance_id"])
+                told = readers.shared.instance(row_["instance_id"])
                 outcome.attributes[PREFIX + "tool_instance"] = told
 
 

@@ -111,7 +111,7 @@ class ResponseReader:
         files = [
             as_text(each["attachment_id"]) for each in self._ordered("prompt_attachments", call.id)
         ]
-        said = user_message(text, self._readers.attachments.parts(files, call.row, self._notes))
+        said = user_message(text, self._readers.shared.files(files, call.row, self._notes))
         if said is not None:
             asked.append(said)
         # The results of tools may not be written yet, while the call that asked for them is.
@@ -135,9 +135,9 @@ class ResponseReader:
         return text
 
     def _fragments(self, table: str, call: LoggedCall) -> list[Row]:
-        definitions = self._readers.definitions
+        shared = self._readers.shared
         rows = [
-            definitions.fragment(each["fragment_id"], call.row, self._notes)
+            shared.fragment(each["fragment_id"], call.row, self._notes)
             for each in self._ordered(table, call.id)
         ]
         if rows:
@@ -162,7 +162,7 @@ class ResponseReader:
                 as_text(row.get("exception")),
             )
             if row.get("instance_id") is not None:
-                instance = self._readers.definitions.instance(row["instance_id"])
+                instance = self._readers.shared.instance(row["instance_id"])
                 outcome.attributes[PREFIX + "tool_instance"] = instance
             call.outcomes.append(outcome)
             part = outcome_part(outcome.call_id, outcome.name, outcome.output, outcome.exception)
@@ -175,7 +175,7 @@ class ResponseReader:
         self._readers.accounts.took("tool_results_attachments", MESSAGE, len(rows))
         rows = sorted(rows, key=lambda row: (_number(row.get("order")), row[ROW]))
         ids = [as_text(row["attachment_id"]) for row in rows]
-        return self._readers.attachments.parts(ids, call.row, self._notes)
+        return self._readers.shared.files(ids, call.row, self._notes)
 
     def _replied(self, call: LoggedCall, row: Row) -> None:
         parts: list[Part] = []
@@ -200,8 +200,8 @@ class ResponseReader:
     def _tools(self, call: LoggedCall) -> None:
         rows = self._read.beside("tool_responses", call.id)
         self._readers.accounts.took("tool_responses", "tool definitions of calls", len(rows))
-        definitions = self._readers.definitions
-        call.tools = [definitions.tool(row["tool_id"], call.row, self._notes) for row in rows]
+        shared = self._readers.shared
+        call.tools = [shared.tool(row["tool_id"], call.row, self._notes) for row in rows]
 
 
 def _by_response(rows: Iterable[Row]) -> dict[str, list[Row]]:

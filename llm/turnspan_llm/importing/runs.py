@@ -6,6 +6,7 @@ import pickle
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 from turnspan.runtime.type_guards import is_dict
@@ -19,7 +20,7 @@ from turnspan.tracing.consortium_facts import (
 )
 from turnspan.tracing.content_store import Fact
 from turnspan_llm.grouping.arbiter_replies import Decided, of_json, of_reply, of_table
-from turnspan_llm.grouping.model import AttachedRow, Grouping, MatchKey, RowAt, RunFound
+from turnspan_llm.grouping.model import AttachedRow, Grouping, MatchKey, RowAt, RowPlace, RunFound
 from turnspan_llm.importing.call_fields import LoggedCall
 from turnspan_llm.importing.source import LogTables, Row
 from turnspan_llm.importing.turns import KIND, RESOURCE
@@ -50,8 +51,8 @@ class RunRecords:
         self._verdicts = verdicts
         self._told = next((one for one in sources if one.layout.has("consortium_members")), None)
 
-    def place(self, call: LoggedCall) -> tuple[str, int, int] | None:
-        """The run, role and iteration of a call."""
+    def place(self, call: LoggedCall) -> RowPlace | None:
+        """Where a call was put."""
         return self._verdicts.place(call.id)
 
     def facts(self, output: LoggedCall, span_id: str, turn_id: str, trace_id: str) -> list[Fact]:
@@ -121,12 +122,7 @@ class RunRecords:
                 span_of_call(id_ or f"{run.consortium_id}/{number}"),
                 arbiter.row.model if arbiter is not None else told.arbiter,
                 _began(arbiter.row, when) if arbiter is not None else when,
-                synthesis=decided.synthesis,
-                ranking=decided.ranking,
-                confidence=decided.confidence,
-                reasoning=decided.reasoning,
-                refinement_areas=decided.refinement_areas,
-                needs_iteration=decided.needs_iteration,
+                **asdict(decided),
                 duration=_seconds(arbiter.row) if arbiter is not None else 0.0,
             )
 
@@ -216,10 +212,7 @@ class Verdicts:
         self._scratch.execute("BEGIN")
         self._scratch.executemany(
             "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?)",
-            (
-                (id_, place.consortium_id, place.role, place.iteration)
-                for id_, place in grouping.places.items()
-            ),
+            ((id_, *place) for id_, place in grouping.places.items()),
         )
         self._scratch.executemany(
             "INSERT OR REPLACE INTO run VALUES (?, ?)",
@@ -227,12 +220,12 @@ class Verdicts:
         )
         self._scratch.execute("COMMIT")
 
-    def place(self, row_id: str) -> tuple[str, int, int] | None:
-        """The run, role and iteration of a row; ``None`` of one that is in no run."""
+    def place(self, row_id: str) -> RowPlace | None:
+        """Where a row was put; ``None`` of one that is in no run."""
         found = self._scratch.execute(
             "SELECT run, role, iteration FROM place WHERE id = ?", (row_id,)
         ).fetchone()
-        return None if found is None else (str(found[0]), int(found[1]), int(found[2]))
+        return None if found is None else RowPlace(*found)
 
     def run(self, output: str) -> RunFound | None:
         """The run that a row is the output of."""

@@ -95,10 +95,9 @@ class _OneTurn:
         if "schema" in call.parameters:
             attributes[semconv.OUTPUT_TYPE] = "json"
         if call.consortium is not None:
-            attributes[semconv.CONSORTIUM_ID], attributes[semconv.CONSORTIUM_ROLE], number = (
-                call.consortium
-            )
-            attributes[semconv.CONSORTIUM_ITERATION] = number
+            attributes[semconv.CONSORTIUM_ID] = call.consortium.consortium_id
+            attributes[semconv.CONSORTIUM_ROLE] = call.consortium.role
+            attributes[semconv.CONSORTIUM_ITERATION] = call.consortium.iteration
         turn.end_call(
             model=call.response_model or call.model,
             finish_reasons=call.finish_reasons,

@@ -1,0 +1,135 @@
+"""Tools, their instances, schemas, fragments and attached files: what many calls of a log share."""
+
+from __future__ import annotations
+
+import base64
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from turnspan import config
+from turnspan.content.media import blob_part, digest_of, modality_of
+from turnspan.content.model import URI, Part, as_dict, dumps_text, unknown_part
+from turnspan_llm.importing.accounts import Accounts
+from turnspan_llm.importing.source import ROW, LogTables, Row
+from turnspan_llm.importing.values import Notes, is_read, read_json
+from turnspan_llm.logs.logged import as_text
+
+_KEPT: Final = 500
+_LARGE: Final = 2**16
+"""Characters of content that is not remembered."""
+_NOWHERE: Final = object()
+
+
+class SharedRows:
+    """Reads such rows, each about once, and an attachment at a time: its bytes may be large."""
+
+    def __init__(self, source: LogTables, accounts: Accounts) -> None:
+        self._source = source
+        self._accounts = accounts
+        self._known: OrderedDict[tuple[str, Any], Any] = OrderedDict()
+        self._media = config.active().capture_media
+
+    def tool(self, id_: Any, row: str, notes: Notes) -> dict[str, Any]:
+        """A tool's definition, by the GenAI schema."""
+        became = "tool definitions of calls"
+        made: Any = self._made("tools", id_, became, lambda found: _definition(id_, found, notes))
+        if made is _NOWHERE:
+            notes.add(row, f"its tool {id_} is not in the log")
+            return {"type": "unknown", "value": {"tool": str(id_), "missing": True}}
+        return dict(made)
+
+    def schema(self, id_: Any, row: str, notes: Notes) -> Any:
+        """The schema that a reply had to follow."""
+        became = "request parameters of calls"
+        made: Any = self._made("schemas", id_, became, lambda found: _schema(id_, found, notes))
+        if made is _NOWHERE:
+            notes.add(row, f"its schema {id_} is not in the log")
+            return {"missing": str(id_)}
+        return made
+
+    def instance(self, id_: Any) -> str:
+        """The toolbox that served a call, with how it was configured, as JSON."""
+        made = self._made("tool_instances", id_, "attributes of tool calls", _configured)
+        return "" if made is _NOWHERE else str(made)
+
+    def fragment(self, id_: Any, row: str, notes: Notes) -> Row:
+        """A fragment, which prompts are made of."""
+        made: Any = self._made("fragments", id_, "text of messages", dict)
+        if made is _NOWHERE:
+            notes.add(row, f"its fragment {id_} is not in the log")
+            return {}
+        return dict(made)
+
+    def files(self, ids: Iterable[str], row: str, notes: Notes) -> list[Part]:
+        """The parts of these attachments, in order; ``row`` has them."""
+        parts: list[Part] = []
+        for id_ in ids:
+            made: Any = self._made("attachments", id_, "parts of messages", self._file)
+            if made is _NOWHERE:
+                notes.add(row, f"its attachment {id_} is not in the log")
+                made = unknown_part({"attachment": id_, "missing": True})
+            parts.append(made)
+        return parts
+
+    def _made(self, table: str, id_: Any, became: str, make: Callable[[Row], Any]) -> Any:
+        """What is made of a row, or was before; ``_NOWHERE`` if it is not in the log."""
+        key = (table, id_)
+        if key in self._known:
+            self._known.move_to_end(key)
+            return self._known[key]
+        found = next(self._source.rows(table, "id", [id_]), None)
+        if found is None:
+            return _NOWHERE
+        self._accounts.took_once(table, found[ROW], became)
+        made = make(found)
+        if len(str((as_dict(made) or {}).get("content", ""))) < _LARGE:
+            self._known[key] = made
+            if len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        return made
+
+    def _file(self, row: Row) -> Part:
+        id_, kind, content = as_text(row["id"]), as_text(row.get("type")), row.get("content")
+        if content:
+            raw = content if isinstance(content, bytes) else as_text(content).encode()
+            said = base64.b64encode(raw).decode() if self._media else digest_of(raw)
+            return blob_part(said, kind)
+        where = as_text(row.get("url")) or as_text(row.get("path"))
+        if not where:
+            return unknown_part({"attachment": id_, "mime_type": kind})
+        part: Part = {"type": URI, "modality": modality_of(kind), "uri": where}
+        if kind:
+            part["mime_type"] = kind
+        # Of a file's bytes, or of the URL: llm's own name of it.
+        part["attachment"] = id_
+        return part
+
+
+def _configured(row: Row) -> str:
+    said = {key: value for key, value in row.items() if key not in (ROW, "id")}
+    return dumps_text(said) if said else ""
+
+
+def _schema(id_: Any, row: Row, notes: Notes) -> Any:
+    return _json(as_text(row.get("content")), f"schemas {id_}, content", notes)
+
+
+def _definition(id_: Any, row: Row, notes: Notes) -> dict[str, Any]:
+    definition: dict[str, Any] = {"type": "function", "name": as_text(row.get("name"))}
+    if row.get("description"):
+        definition["description"] = as_text(row["description"])
+    schema = as_text(row.get("input_schema"))
+    if schema:
+        definition["parameters"] = _json(schema, f"tools {id_}, input_schema", notes)
+    if row.get("plugin"):
+        definition["plugin"] = as_text(row["plugin"])
+    return definition
+
+
+def _json(text: str, where: str, notes: Notes) -> Any:
+    value = read_json(text)
+    if is_read(value):
+        return value
+    notes.add(where, "it is no JSON, and kept as it is")
+    return text
