@@ -204,7 +204,9 @@ def test_a_reviewer_decides_what_is_ambiguous(tmp_path: Path) -> None:
     decided = group(path, decisions=decisions)
     assert wrong(places(decided), made.rows) == []
     assert all(
-        decided.of(row) is not None for row, output in decisions.items() if output is not None
+        decided.places.get(row) is not None
+        for row, output in decisions.items()
+        if output is not None
     )
     assert exact(places(decided), made.rows) > exact(places(grouping), made.rows)
 
