@@ -278,6 +278,6 @@ def test_a_column_of_a_turn_takes_five_files(sources: Sources) -> None:
     page = sources.folder / "console" / "page"
     types = (page / "src" / "types.ts").read_text("utf-8")
     assert "  tenant: string;" in types.partition("export interface TurnRow {")[2].partition("}")[0]
-    assert "turn.tenant" in (page / "src" / "screens" / "turns.tsx").read_text("utf-8")
+    assert "plain(tenant)" in (page / "src" / "screens" / "turns.tsx").read_text("utf-8")
     tools = "node_modules/.bin"
     sources.run("bash", "-c", f"cd {page} && {tools}/tsc --noEmit && {tools}/biome ci .")

@@ -75,7 +75,9 @@ export const KEYS = {
 
 export type Action = keyof typeof KEYS;
 /** What is done; `false` says that there was nothing to do, and the browser does what it would. */
-export type Handlers = Partial<Record<Action, (event: KeyboardEvent) => unknown>>;
+type Handler = (event: KeyboardEvent) => unknown;
+/** An action without a handler cannot be done now. */
+export type Handlers = Partial<Record<Action, Handler | false | null | undefined | "">>;
 
 const OFF = "turnspan.keys-off";
 const WAIT = 1200;

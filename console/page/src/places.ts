@@ -1,31 +1,26 @@
 // Where a record is shown.
-import { SCREENS } from "./screens";
 import { DEEPEST } from "./screens/lineage_rows";
 import type { FoundRecord } from "./types";
-import { withParams } from "./url";
-
-const shows = (name: string) => SCREENS.some((screen) => screen.name === name);
+import { to, withParams } from "./url";
 
 /** The address of what an id means; `null` where no screen shows it. */
-export function placeOf(found: FoundRecord): string | null {
-  const { kind, id, project, session, experiment } = found;
-  const replay = (at: string) =>
-    session && shows("s") ? withParams(["s", project, session], { at }) : null;
+export function placeOf({ kind, id, project, session, experiment }: FoundRecord): string | null {
+  const replay = session ? withParams(["s", project, session], { at: id }) : null;
+  const turns = withParams(["turns"], { f: `${kind}:"${id.replaceAll('"', "")}"`, project });
   switch (kind) {
     case "session":
-      return shows("s") ? withParams(["s", project, id], {}) : withParams(["turns"], of(kind, id));
+      return to("s", project, id);
     case "turn":
-      return replay(id) ?? withParams(["turns"], { ...of(kind, id), project });
+      return replay ?? turns;
     case "trace":
-      return withParams(["turns"], { ...of(kind, id), project });
+      return turns;
     case "call":
-      return shows("call") ? withParams(["call", project, id], {}) : replay(id);
+    case "consortium":
+      return to(kind, project, id);
     case "context":
     case "tool":
     case "span":
-      return replay(id);
-    case "consortium":
-      return shows(kind) ? withParams([kind, project, id], {}) : null;
+      return replay;
     case "lineage":
     case "rollout":
     case "attempt":
@@ -33,12 +28,8 @@ export function placeOf(found: FoundRecord): string | null {
       // As deep as the tree goes, for the row to be there.
       return experiment
         ? withParams(["lineage", project, experiment], { at: id, l: String(DEEPEST) })
-        : replay(id);
+        : replay;
     default:
       return null;
   }
-}
-
-function of(name: string, id: string): Record<string, string> {
-  return { f: `${name}:"${id.replaceAll('"', "")}"` };
 }

@@ -94,6 +94,11 @@ export function param(name: string): string {
   return found.value;
 }
 
+/** The project and the window of time, as questions take them. */
+export function windowQuery() {
+  return { project: param("project"), since: param("since"), until: param("until") };
+}
+
 export function listen(): void {
   addEventListener("popstate", () => {
     href.value = `${location.pathname}${location.search}`;

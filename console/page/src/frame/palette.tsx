@@ -115,7 +115,7 @@ function keyOf(way: Way): string {
 
 function wayTo({ kind, name, project }: Named): Way {
   const words = `${kind} ${label(name)}${project ? ` of ${label(project)}` : ""}`;
-  if (kind === "session") return { words, target: withParams(["s", project, name], {}) };
+  if (kind === "session") return { words, target: to("s", project, name) };
   return { words, target: withParams(["turns"], { f: term(kind, name), project }) };
 }
 

@@ -6,8 +6,9 @@ import { useAsk } from "../use_ask";
 import { End } from "./end";
 import { bytes, count, dollars, percent, seconds, UNKNOWN, When } from "./numbers";
 import { Panel } from "./panel";
-import { Answered } from "./states";
-import { Line, label } from "./text";
+import { Answered, Scrolled } from "./states";
+import { type Column, Table } from "./table";
+import { Line, label, plain } from "./text";
 
 interface Props {
   name: string;
@@ -43,32 +44,32 @@ export function Diagnosed({ name, title, columns, limit = 6 }: Props) {
 function Rows({ told, columns }: { told: DiagnosticAnswer; columns: readonly string[] }) {
   const places = columns.map((name) => told.columns.indexOf(name)).filter((at) => at >= 0);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard.
-    <section class="behind" tabIndex={0} aria-label={`${told.title}: rows`}>
-      <table class="list">
-        <thead>
-          <tr>
-            {places.map((at) => (
-              <th key={at} class={isNumber(told.rows[0]?.[at]) ? "number" : undefined}>
-                {heading(told.columns[at] ?? "")}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {told.rows.map((row, index) => (
-            <tr key={String(index)}>
-              {places.map((at) => (
-                <td key={at} class={isNumber(row[at]) ? "number" : "text"}>
-                  {written(row[at], told.columns[at] ?? "", row, told.columns)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Scrolled label={`${told.title}: rows`} look="behind">
+      <Table
+        columns={places.map((at) => ({
+          ...columnOf(told.columns, at, isNumber(told.rows[0]?.[at])),
+          head: heading(told.columns[at] ?? ""),
+        }))}
+        rows={told.rows}
+        keyOf={(_, index) => String(index)}
+      />
+    </Scrolled>
   );
+}
+
+/** One column of a question's answer, whose name says what its values are. */
+export function columnOf(
+  columns: readonly string[],
+  at: number,
+  isNumber: boolean,
+): Column<readonly unknown[]> {
+  const head = columns[at] ?? "";
+  const look = isNumber ? "number" : "text";
+  return {
+    head: plain(head) || UNKNOWN,
+    look,
+    show: (row) => written(row[at], head, row, columns),
+  };
 }
 
 function isNumber(value: unknown): boolean {
@@ -100,7 +101,7 @@ export function written(
   // A tool that fails leads to what it was fed.
   const fails = column === "tool" && columns.includes("failures") && value;
   if (fails) return <a href={withParams(["errors"], { tool: value })}>{label(value)}</a>;
-  if (id) return <a href={withParams(["go", value], {})}>{value.slice(0, 8)}</a>;
+  if (id) return <a href={to("go", value)}>{value.slice(0, 8)}</a>;
   return <Line text={value} />;
 }
 

@@ -6,6 +6,7 @@ import { setParams } from "../url";
 import { useAsk } from "../use_ask";
 import { count, counted, dollars, seconds, When } from "./numbers";
 import { SqlLink } from "./panel";
+import { type Column, Table } from "./table";
 
 const HEIGHT = 40;
 
@@ -24,7 +25,15 @@ export function Histogram({ query }: { query: WantedQuery }) {
         </button>{" "}
         <SqlLink title="turns over time" sql={answer.sql} />
       </p>
-      {table ? <Table bins={bins} /> : <Bars bins={bins} width={width} />}
+      {table ? (
+        <Table
+          columns={COLUMNS}
+          rows={bins.filter((bin) => bin.turns)}
+          keyOf={({ time }) => time}
+        />
+      ) : (
+        <Bars bins={bins} width={width} />
+      )}
     </div>
   );
 }
@@ -101,29 +110,8 @@ function short(time: Date): string {
     .replace(/Z$/, "");
 }
 
-function Table({ bins }: { bins: readonly HistogramBin[] }) {
-  return (
-    <table class="list">
-      <thead>
-        <tr>
-          <th>from</th>
-          <th class="number">turns</th>
-          <th class="number">odd</th>
-        </tr>
-      </thead>
-      <tbody>
-        {bins
-          .filter((bin) => bin.turns)
-          .map((bin) => (
-            <tr key={bin.time}>
-              <td>
-                <When time={bin.time} />
-              </td>
-              <td class="number">{count(bin.turns)}</td>
-              <td class="number">{count(bin.problems)}</td>
-            </tr>
-          ))}
-      </tbody>
-    </table>
-  );
-}
+const COLUMNS: readonly Column<HistogramBin>[] = [
+  { head: "from", show: ({ time }) => <When time={time} /> },
+  { head: "turns", look: "number", show: ({ turns }) => count(turns) },
+  { head: "odd", look: "number", show: ({ problems }) => count(problems) },
+];

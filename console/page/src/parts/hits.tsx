@@ -1,66 +1,44 @@
 // Where a text stands, newest first, and how far back it was looked for.
-import { useEffect, useState } from "preact/hooks";
-import { type AskError, ask } from "../api";
-import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
 import type { Hit, Search } from "../types";
-import { go, param, withParams } from "../url";
-import { useAsk } from "../use_ask";
+import { go, windowQuery, withParams } from "../url";
+import { usePages } from "../use_pages";
 import { commandLine } from "./copy";
 import { useCursor } from "./list";
+import { ListScreen } from "./list_screen";
 import { counted, When } from "./numbers";
-import { openSql, RowsShown } from "./rows_shown";
-import { Answered, Nothing, Refused } from "./states";
+import { Nothing } from "./states";
+import { type Column, Table } from "./table";
 import { plain, visible } from "./text";
 
 export function Hits({ text }: { text: string }) {
-  const scope = { project: param("project"), since: param("since") };
-  const query = { ...scope, until: param("until"), text };
-  const asked = useAsk("GET /api/find", query);
-  const [further, setFurther] = useState<Search[]>([]);
-  const [error, setError] = useState<AskError | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another answer begins anew.
-  useEffect(() => setFurther([]), [asked.answer]);
-  const every = asked.answer ? [asked.answer, ...further] : [];
-  const last = every.at(-1);
-  const hits = every.flatMap((one) => one.hits);
-  useStatus(commandLine(["find", text], scope), last ? counted(hits.length, "hit") : "");
-  const sql = last?.sql;
-  useKeys({ sql: openSql(sql) });
-  const goOn = () => {
-    ask("GET /api/find", { ...query, until: last?.next ?? "" })
-      .then(({ answer }) => {
-        setError(null);
-        setFurther((now) => [...now, answer]);
-      })
-      .catch(setError);
-  };
+  const query = { ...windowQuery(), text };
+  const { pages, more, ...list } = usePages("GET /api/find", query, "until");
+  const last = pages.at(-1);
+  const hits = pages.flatMap((page) => page.hits);
+  const reach = last && <Reach last={last} hits={hits.length} more={more} />;
+  const { project, since } = query;
   return (
-    <Answered asked={asked}>
-      {() => (
-        <>
-          {hits.length > 0 && (
-            <>
-              <RowsShown name="hits" sql={sql} each={hits} />
-              <Table hits={hits} />
-            </>
-          )}
-          <Refused error={error} />
-          <Reach last={last} hits={hits.length} goOn={goOn} />
-        </>
-      )}
-    </Answered>
+    <ListScreen
+      command={commandLine(["find", text], { project, since })}
+      noun="hit"
+      rows={hits}
+      empty={reach}
+      {...list}
+    >
+      <Grid hits={hits} />
+      {reach}
+    </ListScreen>
   );
 }
 
 interface ReachProps {
-  last: Search | undefined;
+  last: Search;
   hits: number;
-  goOn: () => void;
+  more: (() => void) | null;
 }
 
-function Reach({ last, hits, goOn }: ReachProps) {
-  if (!last) return null;
+function Reach({ last, hits, more }: ReachProps) {
   if (last.finished && !hits) {
     return <Nothing title="Nothing has this text in it, and everything was looked through." />;
   }
@@ -71,7 +49,7 @@ function Reach({ last, hits, goOn }: ReachProps) {
       {!last.finished && last.back_to && (
         <>
           <When time={last.back_to} />.{" "}
-          <button type="button" onClick={goOn}>
+          <button type="button" disabled={!more} onClick={() => more?.()}>
             Go on
           </button>
         </>
@@ -80,50 +58,37 @@ function Reach({ last, hits, goOn }: ReachProps) {
   );
 }
 
-function Table({ hits }: { hits: readonly Hit[] }) {
-  const { at, move, body } = useCursor(hits.map((_, index) => String(index)));
-  const chosen = hits[at];
-  useKeys({
-    next: () => move(1),
-    previous: () => move(-1),
-    ...(chosen ? { open: () => go(place(chosen)) } : {}),
-  });
-  return (
-    <table class="list" role="grid" aria-label="Hits">
-      <thead>
-        <tr>
-          <th>time</th>
-          <th>where</th>
-          <th>text</th>
-        </tr>
-      </thead>
-      <tbody ref={body}>
-        {hits.map((hit, index) => (
-          <tr
-            key={index}
-            tabIndex={index === Math.max(at, 0) ? 0 : -1}
-            aria-selected={index === at}
-          >
-            <td>
-              <When time={hit.time} />
-            </td>
-            <td class="name">
-              <a href={place(hit)} tabIndex={-1}>
-                {plain(hit.kind)}
-              </a>
-            </td>
-            <td class="hit">
-              <bdi>
-                {visible(hit.before)}
-                <mark>{visible(hit.match)}</mark>
-                {visible(hit.after)}
-              </bdi>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
+const COLUMNS: readonly Column<Hit>[] = [
+  { head: "time", show: ({ time }) => <When time={time} /> },
+  {
+    head: "where",
+    look: "name",
+    show: (hit) => (
+      <a href={place(hit)} tabIndex={-1}>
+        {plain(hit.kind)}
+      </a>
+    ),
+  },
+  {
+    head: "text",
+    look: "hit",
+    show: ({ before, match, after }) => (
+      <bdi>
+        {visible(before)}
+        <mark>{visible(match)}</mark>
+        {visible(after)}
+      </bdi>
+    ),
+  },
+];
+
+const keyOf = (_: Hit, index: number) => String(index);
+
+function Grid({ hits }: { hits: readonly Hit[] }) {
+  const cursor = useCursor(hits, keyOf);
+  const chosen = hits[cursor.at];
+  useKeys({ open: chosen && (() => go(place(chosen))) });
+  return <Table label="Hits" columns={COLUMNS} rows={hits} keyOf={keyOf} cursor={cursor} />;
 }
 
 function place(hit: Hit): string {

@@ -42,6 +42,11 @@ export function dollars(value: Known): string {
   return `$${value.toFixed(places)}`;
 }
 
+/** With so many digits after the point. */
+export function fixed(value: Known, digits: number): string {
+  return known(value) ? value.toFixed(digits) : UNKNOWN;
+}
+
 export function percent(share: Known): string {
   if (!known(share)) return UNKNOWN;
   return `${(share * 100).toFixed(1)}%`;
@@ -60,8 +65,8 @@ export function bytes(value: Known): string {
 }
 
 /** A number that was not counted but estimated. */
-export function estimated(text: string): string {
-  return text === UNKNOWN ? text : `~${text}`;
+export function estimated(text: string, isEstimated = true): string {
+  return isEstimated && text !== UNKNOWN ? `~${text}` : text;
 }
 
 const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });

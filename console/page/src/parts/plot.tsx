@@ -5,6 +5,8 @@ import type * as Charts from "../charts";
 import { theme } from "../frame/theme";
 import { setParams } from "../url";
 import { When } from "./numbers";
+import { Scrolled } from "./states";
+import { type Column, Table } from "./table";
 
 /** Tables instead of plots, on the whole screen. */
 export const tables = signal(false);
@@ -33,7 +35,7 @@ export function Plot(props: Props) {
           </li>
         ))}
       </ul>
-      {tables.value ? <Table {...props} /> : <Drawn {...props} />}
+      {tables.value ? <Numbers {...props} /> : <Drawn {...props} />}
     </>
   );
 }
@@ -62,7 +64,7 @@ function Drawn(props: Props) {
       remove();
     };
   }, [key, theme.value]);
-  if (failed) return <Table {...props} />;
+  if (failed) return <Numbers {...props} />;
   return (
     <div
       ref={place}
@@ -82,37 +84,18 @@ function choose(since: number, until: number): void {
   setParams({ since: written(since), until: written(until) });
 }
 
-function Table({ label, times, series, written }: Props) {
+function Numbers({ label, times, series, written }: Props) {
+  const columns: readonly Column<number>[] = [
+    { head: "from", show: (at) => <When time={times[at] ?? ""} /> },
+    ...series.map((line) => ({
+      head: line.label,
+      look: "number",
+      show: (at: number) => written(line.values[at] ?? null),
+    })),
+  ];
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard.
-    <section class="behind" tabIndex={0} aria-label={label}>
-      <table class="list">
-        <caption class="hidden">{label}</caption>
-        <thead>
-          <tr>
-            <th>from</th>
-            {series.map((one) => (
-              <th key={one.label} class="number">
-                {one.label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {times.map((time, at) => (
-            <tr key={time}>
-              <td>
-                <When time={time} />
-              </td>
-              {series.map((one) => (
-                <td key={one.label} class="number">
-                  {written(one.values[at] ?? null)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Scrolled label={label} look="behind">
+      <Table label={label} columns={columns} rows={[...times.keys()]} keyOf={String} />
+    </Scrolled>
   );
 }

@@ -134,3 +134,19 @@ export function Nothing({ title, heading, children }: NothingProps) {
 export function Missing({ reason }: { reason: string }) {
   return <span class="missing">{reason}</span>;
 }
+
+interface ScrolledProps {
+  label: string;
+  look: string;
+  children: ComponentChildren;
+}
+
+/** What scrolls, and is reached by the keyboard for that. */
+export function Scrolled({ label, look, children }: ScrolledProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard.
+    <section class={look} tabIndex={0} aria-label={label}>
+      {children}
+    </section>
+  );
+}

@@ -5,7 +5,7 @@ import { count, dollars, estimated, seconds } from "../parts/numbers";
 import { Answered } from "../parts/states";
 import { Line, plain } from "../parts/text";
 import type { OutlineCall, OutlineTurn } from "../types";
-import { withParams } from "../url";
+import { to } from "../url";
 import { useAsk } from "../use_ask";
 import { rowAddress } from "./place";
 import type { Row, Session } from "./rows";
@@ -71,11 +71,11 @@ function CallFacts({
         <Fact name="messages">{count(call.messages)}</Fact>
       </Facts>
       <p>
-        <a href={withParams(["call", project, call.span_id], {})}>the call and its request</a>
+        <a href={to("call", project, call.span_id)}>the call and its request</a>
       </p>
       {call.before && (
         <p>
-          <a href={withParams(["diff", project, `${call.before}..${call.span_id}`], {})}>
+          <a href={to("diff", project, `${call.before}..${call.span_id}`)}>
             what changed since the call before
           </a>
         </p>

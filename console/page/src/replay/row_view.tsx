@@ -3,7 +3,7 @@ import { kindOfEnd } from "../parts/end";
 import { count, counted, dollars, seconds, When } from "../parts/numbers";
 import { Line, plain, Verbatim } from "../parts/text";
 import type { Head, OutlineCall, OutlineTurn, ToolsChange } from "../types";
-import { param, withParams } from "../url";
+import { param, to } from "../url";
 import { Definition } from "./definition";
 import { Message } from "./message";
 import { lostCache, type Row, type Session } from "./rows";
@@ -173,7 +173,7 @@ function CallLine({
   ].filter(Boolean);
   return (
     <p class="line" data-min="2">
-      <a href={withParams(["call", project, call.span_id], {})} tabIndex={-1}>
+      <a href={to("call", project, call.span_id)} tabIndex={-1}>
         ● call {number}
       </a>{" "}
       <bdi>{plain(call.model)}</bdi>
@@ -200,7 +200,7 @@ function Changes({ call, project }: { call: OutlineCall; project: string }) {
     <p class="changed" data-min="2">
       <span aria-hidden="true">± </span>
       {said.map(plain).join(" · ")}{" "}
-      <a href={withParams(["diff", project, `${call.before}..${call.span_id}`], {})} tabIndex={-1}>
+      <a href={to("diff", project, `${call.before}..${call.span_id}`)} tabIndex={-1}>
         what changed
       </a>
     </p>

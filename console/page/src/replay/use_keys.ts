@@ -4,7 +4,7 @@ import { announce } from "../frame/live";
 import { useKeys } from "../keys";
 import { copy } from "../parts/copy";
 import { nextForm } from "../reading/forms";
-import { go, param, setParams, withParams } from "../url";
+import { go, param, setParams, to, withParams } from "../url";
 import { textOf } from "./message";
 import type { Level, Row, Session } from "./rows";
 import { partsOf } from "./texts";
@@ -58,7 +58,7 @@ export function useReplayKeys({
     setParams({ d: next.join(" "), ...(on ? { at: turn } : {}) }, { replace: true });
     return true;
   };
-  const to = (next: number) => {
+  const toLevel = (next: number) => {
     if (next < 1 || next > 3) return false;
     setParams({ l: String(next) }, { replace: true });
     return true;
@@ -74,8 +74,8 @@ export function useReplayKeys({
     previousGroup: () => move(-1, (one) => one.kind === "turn"),
     nextProblem: () => problem(1),
     previousProblem: () => problem(-1),
-    less: () => to(level - 1),
-    more: () => to(level + 1),
+    less: () => toLevel(level - 1),
+    more: () => toLevel(level + 1),
     fold: () => fold(true),
     unfold: () => fold(false),
     up: () => go(withParams(["turns"], { session: session_id, project })),
@@ -89,9 +89,9 @@ export function useReplayKeys({
     ...(row ? { copyId: () => copy(row.id.split(".")[0] ?? row.id, "the id") } : {}),
     ...(span
       ? {
-          open: () => go(withParams(["call", project, span], {})),
+          open: () => go(to("call", project, span)),
           request: () => go(withParams(["call", project, span], { show: "request" })),
-          context: () => go(withParams(["context", project, span], {})),
+          context: () => go(to("context", project, span)),
           select: () => {
             setParams({ x: marked === span ? "" : span }, { replace: true });
             announce(
@@ -102,11 +102,9 @@ export function useReplayKeys({
           copyPython: () => copyAs(project, span, "python"),
         }
       : {}),
-    ...(call?.before
-      ? { changed: () => go(withParams(["diff", project, `${call.before}..${span}`], {})) }
-      : {}),
+    ...(call?.before ? { changed: () => go(to("diff", project, `${call.before}..${span}`)) } : {}),
     ...(span && marked && marked !== span
-      ? { changedFrom: () => go(withParams(["diff", project, `${marked}..${span}`], {})) }
+      ? { changedFrom: () => go(to("diff", project, `${marked}..${span}`)) }
       : {}),
   });
 }

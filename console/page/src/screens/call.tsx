@@ -16,7 +16,7 @@ import { Message, textOf } from "../replay/message";
 import { partsOf } from "../replay/texts";
 import { useTextsOf } from "../replay/use_texts";
 import type { CallScreen, CostParts, RequestAnswer } from "../types";
-import { address, go, param, setParams, withParams } from "../url";
+import { address, go, param, setParams, to, withParams } from "../url";
 import { useAsk } from "../use_ask";
 
 export function Call() {
@@ -45,7 +45,7 @@ function Known({ call }: { call: CallScreen }) {
   };
   // Without a chosen one, the answer's first message.
   const chosen = heads[at] ?? call.outputs[0];
-  const to = (id: string) => () => (id ? go(withParams(["call", project, id], {})) : false);
+  const open = (id: string) => id && (() => go(to("call", project, id)));
   useKeys({
     next: () => move(1),
     previous: () => move(-1),
@@ -55,15 +55,13 @@ function Known({ call }: { call: CallScreen }) {
             nextForm(chosen.hash, partsOf(project, scopeOf(call), chosen.hash)?.map(textOf) ?? []),
         }
       : {}),
-    nextGroup: to(call.after),
-    previousGroup: to(call.before),
+    nextGroup: open(call.after),
+    previousGroup: open(call.before),
     up: () => go(withParams(["s", project, call.session_id], replayParams(call))),
     request: () => setParams({ show: showing ? "" : "request" }, { replace: true }),
-    context: () => go(withParams(["context", project, span], {})),
+    context: () => go(to("context", project, span)),
     copyId: () => copy(span, "the call's id"),
-    ...(call.before
-      ? { changed: () => go(withParams(["diff", project, `${call.before}..${span}`], {})) }
-      : {}),
+    ...(call.before ? { changed: () => go(to("diff", project, `${call.before}..${span}`)) } : {}),
     ...(told?.curl ? { copyCurl: () => copy(told.curl, "the curl command") } : {}),
     ...(told?.python ? { copyPython: () => copy(told.python, "the program") } : {}),
   });
@@ -123,14 +121,14 @@ function Head({ call }: { call: CallScreen }) {
         Save as HTML
       </button>
       <a href={withParams(["s", project, call.session_id], replayParams(call))}>replay</a>
-      {before && <a href={withParams(["diff", project, `${before}..${span}`], {})}>what changed</a>}
+      {before && <a href={to("diff", project, `${before}..${span}`)}>what changed</a>}
       {before && (
-        <a href={withParams(["call", project, before], {})} title={hint("previousGroup")}>
+        <a href={to("call", project, before)} title={hint("previousGroup")}>
           ◂ before
         </a>
       )}
       {after && (
-        <a href={withParams(["call", project, after], {})} title={hint("nextGroup")}>
+        <a href={to("call", project, after)} title={hint("nextGroup")}>
           after ▸
         </a>
       )}

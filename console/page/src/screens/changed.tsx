@@ -12,7 +12,7 @@ import { partsOf, resultText, written } from "../replay/texts";
 import { useTextsOf } from "../replay/use_texts";
 import { WordsView } from "../replay/words_view";
 import type { CacheBreak, ComparedCall, Difference, Head, MessageChange } from "../types";
-import { address, go, param, setParams, withParams } from "../url";
+import { address, go, param, setParams, to } from "../url";
 import { useAsk } from "../use_ask";
 
 const TITLE = "What changed";
@@ -51,7 +51,7 @@ function Found({ found }: { found: Difference }) {
     previous: () => step(-1),
     nextProblem: () => step(1),
     previousProblem: () => step(-1),
-    up: () => go(withParams(["call", after.project, after.span_id], {})),
+    up: () => go(to("call", after.project, after.span_id)),
   });
   const nothing =
     !found.parameters.length &&
@@ -86,7 +86,7 @@ function Found({ found }: { found: Difference }) {
 
 function CallLink({ call }: { call: ComparedCall }) {
   return (
-    <a href={withParams(["call", call.project, call.span_id], {})}>
+    <a href={to("call", call.project, call.span_id)}>
       <span class="mono">{plain(call.span_id.slice(0, 8))}</span> {plain(call.model)},{" "}
       {counted(call.messages, "message")}
     </a>

@@ -4,9 +4,10 @@ import { useKeys } from "../keys";
 import { Command, commandLine, copy } from "../parts/copy";
 import { End } from "../parts/end";
 import { useCursor } from "../parts/list";
-import { count, counted, dollars, percent, seconds, UNKNOWN, When } from "../parts/numbers";
-import { openSql, RowsShown } from "../parts/rows_shown";
+import { ListScreen } from "../parts/list_screen";
+import { count, counted, dollars, fixed, percent, seconds, UNKNOWN, When } from "../parts/numbers";
 import { Answered, Missing, Nothing } from "../parts/states";
+import { type Column, Table } from "../parts/table";
 import { Line, plain, Verbatim } from "../parts/text";
 import type {
   ConsortiumRun,
@@ -15,7 +16,7 @@ import type {
   Iteration as Round,
   RunRow,
 } from "../types";
-import { address, go, param, to, withParams } from "../url";
+import { address, go, to, windowQuery, withParams } from "../url";
 import { useAsk } from "../use_ask";
 
 export function Consortium() {
@@ -24,95 +25,65 @@ export function Consortium() {
 }
 
 function Runs() {
-  const query = { project: param("project"), since: param("since"), until: param("until") };
+  const query = windowQuery();
   const asked = useAsk("GET /api/consortium", query);
-  useStatus(
-    commandLine(["consortium"], query),
-    asked.answer ? counted(asked.answer.runs.length, "run") : "",
-  );
-  useKeys({ sql: openSql(asked.answer?.sql) });
+  const runs = asked.answer?.runs ?? [];
   return (
     <>
       <h1>Consortium runs</h1>
-      <Answered asked={asked}>
-        {({ runs }) =>
-          runs.length ? (
-            <>
-              <RowsShown name="runs" sql={asked.answer?.sql} each={runs} />
-              <List runs={runs} />
-            </>
-          ) : (
-            <Nothing title="No consortium runs here.">
-              <p>
-                Several models and an arbiter: <code>turnspan.consortium(...)</code> records a run,
-                and <code>turnspan import llm</code> finds those of llm-consortium.
-              </p>
-            </Nothing>
-          )
+      <ListScreen
+        command={commandLine(["consortium"], query)}
+        noun="run"
+        asked={asked}
+        rows={runs}
+        empty={
+          <Nothing title="No consortium runs here.">
+            <p>
+              Several models and an arbiter: <code>turnspan.consortium(...)</code> records a run,
+              and <code>turnspan import llm</code> finds those of llm-consortium.
+            </p>
+          </Nothing>
         }
-      </Answered>
+      >
+        <Grid runs={runs} />
+      </ListScreen>
     </>
   );
 }
 
-function List({ runs }: { runs: readonly RunRow[] }) {
-  const { at, move, body } = useCursor(runs.map((run) => run.run));
-  const chosen = runs[at];
-  const open = (run: RunRow) => withParams(["consortium", run.project, run.run], {});
+const placeOf = ({ project, run }: RunRow) => to("consortium", project, run);
+
+const COLUMNS: readonly Column<RunRow>[] = [
+  { head: "time", show: ({ time }) => <When time={time} /> },
+  {
+    head: "run",
+    show: (run) => (
+      <a href={placeOf(run)} tabIndex={-1}>
+        <Line text={run.name || run.run.slice(0, 12)} />
+      </a>
+    ),
+  },
+  { head: "ended", show: ({ status, error }) => <Ended status={status} error={error} /> },
+  { head: "iterations", look: "number", show: ({ iterations }) => count(iterations) },
+  { head: "members", look: "number", show: ({ members }) => count(members) },
+  { head: "confidence", look: "number", show: ({ confidence }) => fixed(confidence, 2) },
+  { head: "agreement", look: "number", show: ({ agreement }) => fixed(agreement, 2) },
+  { head: "cost", look: "number", show: ({ cost_usd }) => dollars(cost_usd) },
+  { head: "took", look: "number", show: ({ duration }) => seconds(duration) },
+  { head: "winner", show: ({ winner }) => <Line text={winner} /> },
+];
+
+const keyOf = ({ run }: RunRow) => run;
+
+function Grid({ runs }: { runs: readonly RunRow[] }) {
+  const cursor = useCursor(runs, keyOf);
+  const chosen = runs[cursor.at];
   useKeys({
-    next: () => move(1),
-    previous: () => move(-1),
-    ...(chosen
-      ? { open: () => go(open(chosen)), copyId: () => copy(chosen.run, "the run's id") }
-      : {}),
+    open: chosen && (() => go(placeOf(chosen))),
+    copyId: chosen && (() => copy(chosen.run, "the run's id")),
   });
   return (
-    <table class="list" role="grid" aria-label="Consortium runs">
-      <thead>
-        <tr>
-          <th>time</th>
-          <th>run</th>
-          <th>ended</th>
-          <th class="number">iterations</th>
-          <th class="number">members</th>
-          <th class="number">confidence</th>
-          <th class="number">agreement</th>
-          <th class="number">cost</th>
-          <th class="number">took</th>
-          <th>winner</th>
-        </tr>
-      </thead>
-      <tbody ref={body}>
-        {runs.map((run, index) => (
-          <tr
-            key={run.run}
-            tabIndex={index === Math.max(at, 0) ? 0 : -1}
-            aria-selected={index === at}
-          >
-            <td>
-              <When time={run.time} />
-            </td>
-            <td>
-              <a href={open(run)} tabIndex={-1}>
-                <Line text={run.name || run.run.slice(0, 12)} />
-              </a>
-            </td>
-            <td>
-              <Ended status={run.status} error={run.error} />
-            </td>
-            <td class="number">{count(run.iterations)}</td>
-            <td class="number">{count(run.members)}</td>
-            <td class="number">{two(run.confidence)}</td>
-            <td class="number">{two(run.agreement)}</td>
-            <td class="number">{dollars(run.cost_usd)}</td>
-            <td class="number">{seconds(run.duration)}</td>
-            <td>
-              <Line text={run.winner} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table label="Consortium runs" columns={COLUMNS} rows={runs} keyOf={keyOf} cursor={cursor} />
   );
 }
 
@@ -123,10 +94,6 @@ function Ended({ status, error }: { status: string; error: string }) {
       <span aria-hidden="true">✓</span> {status}
     </span>
   );
-}
-
-function two(value: number | null): string {
-  return value === null ? UNKNOWN : value.toFixed(2);
 }
 
 function OneRun({ project, run }: { project: string; run: string }) {
@@ -148,14 +115,14 @@ function Whole({ run }: { run: ConsortiumRun }) {
     ...(run.session_id ? { up: () => go(to("s", run.project, run.session_id)) } : {}),
   });
   const last = run.iterations.at(-1)?.decisions.at(-1);
-  const confidences = run.iterations.map((one) => two(one.decisions.at(-1)?.confidence ?? null));
+  const confidences = run.iterations.map((one) => fixed(one.decisions.at(-1)?.confidence, 2));
   return (
     <div class="consortium">
       <p class="switches">
         <Ended status={run.status} error={run.error_type} />
         <span>{counted(run.iterations.length, "iteration")}</span>
         <span>confidence {confidences.join(" → ") || UNKNOWN}</span>
-        <span>agreement {run.agreement === null ? UNKNOWN : percent(run.agreement)}</span>
+        <span>agreement {percent(run.agreement)}</span>
         <span>{counted(run.calls, "call")}</span>
         <span>
           {count(run.input_tokens)}→{count(run.output_tokens)} tokens
@@ -317,7 +284,7 @@ function Decision({ one, counts }: { one: DecisionMade; counts: boolean }) {
     <div class="decision">
       <p>
         <span aria-hidden="true">◆</span> <strong>arbiter</strong> <Line text={one.model} /> ·
-        confidence {two(one.confidence)} · {dollars(one.cost_usd)} · {seconds(one.duration)}
+        confidence {fixed(one.confidence, 2)} · {dollars(one.cost_usd)} · {seconds(one.duration)}
         {one.needs_iteration !== null && (one.needs_iteration ? " · asks for another" : " · final")}
         {!counts && <span class="warn"> · superseded</span>}
       </p>

@@ -4,11 +4,18 @@ import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
 import { useCursor } from "../parts/list";
-import { bytes, count, counted, estimated, seconds } from "../parts/numbers";
+import { bytes, count, counted, estimated, fixed, seconds } from "../parts/numbers";
 import { Shares } from "../parts/share";
 import { Answered, Missing, Nothing } from "../parts/states";
+import { type Column, Table } from "../parts/table";
 import { Line, plain, Verbatim } from "../parts/text";
-import type { AssembledContext, Composition, ContextItem, ContextPanel } from "../types";
+import type {
+  AssembledContext,
+  Composition,
+  ContextItem,
+  ContextPanel,
+  PromptPart,
+} from "../types";
 import { address, param, setParams, to } from "../url";
 import { useAsk } from "../use_ask";
 
@@ -54,6 +61,13 @@ function Panel({ panel }: { panel: ContextPanel }) {
   );
 }
 
+const PARTS: readonly Column<PromptPart>[] = [
+  { head: "part", show: ({ name }) => name },
+  { head: "messages", look: "number", show: ({ messages }) => count(messages) },
+  { head: "bytes", look: "number", show: (part) => bytes(part.bytes) },
+  { head: "tokens", look: "number", show: ({ tokens }) => estimated(count(tokens)) },
+];
+
 /** Of a call whose assembly nobody recorded: what was sent, by bytes. */
 function Parts({ made }: { made: Composition }) {
   const sum = made.parts.reduce((total, part) => total + part.tokens, 0);
@@ -76,26 +90,7 @@ function Parts({ made }: { made: Composition }) {
           words: `${estimated(count(part.tokens))} tokens`,
         }))}
       />
-      <table class="list">
-        <thead>
-          <tr>
-            <th>part</th>
-            <th class="number">messages</th>
-            <th class="number">bytes</th>
-            <th class="number">tokens</th>
-          </tr>
-        </thead>
-        <tbody>
-          {made.parts.map((part) => (
-            <tr key={part.name}>
-              <td>{part.name}</td>
-              <td class="number">{count(part.messages)}</td>
-              <td class="number">{bytes(part.bytes)}</td>
-              <td class="number">{estimated(count(part.tokens))}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table columns={PARTS} rows={made.parts} keyOf={({ name }) => name} />
       {made.missing > 0 && (
         <p>
           <Missing
@@ -109,20 +104,14 @@ function Parts({ made }: { made: Composition }) {
 
 function OneAssembly({ assembly, project }: { assembly: AssembledContext; project: string }) {
   const items = assembly.items;
-  const { at, move, body } = useCursor(items.map((item) => item.id));
+  const cursor = useCursor(items, keyOf);
   const [outcomesOf, setOutcomesOf] = useState("");
-  const chosen = items[at];
+  const chosen = items[cursor.at];
   useKeys({
-    next: () => move(1),
-    previous: () => move(-1),
-    ...(chosen
-      ? {
-          order: () => setOutcomesOf(outcomesOf === chosen.id ? "" : chosen.id),
-          copyId: () => copy(chosen.id, "the item's id"),
-        }
-      : {}),
+    order: chosen && (() => setOutcomesOf(outcomesOf === chosen.id ? "" : chosen.id)),
+    copyId: chosen && (() => copy(chosen.id, "the item's id")),
   });
-  const tilde = (text: string) => (assembly.used_estimated ? estimated(text) : text);
+  const tokens = (number: number | null) => estimated(count(number), assembly.used_estimated);
   return (
     <section class="context" aria-label="Assembly">
       <Heading assembly={assembly} project={project} />
@@ -139,36 +128,14 @@ function OneAssembly({ assembly, project }: { assembly: AssembledContext; projec
           shares={assembly.sections.map((section) => ({
             name: plain(section.name),
             size: section.tokens,
-            words: `${tilde(count(section.tokens))} kept${section.dropped_tokens ? `, ${tilde(count(section.dropped_tokens))} dropped` : ""}`,
+            words: `${tokens(section.tokens)} kept${section.dropped_tokens ? `, ${tokens(section.dropped_tokens)} dropped` : ""}`,
           }))}
         />
       )}
       <div class="assembled">
         <Steps assembly={assembly} />
         {items.length > 0 && (
-          <table class="list" role="grid" aria-label="Items">
-            <thead>
-              <tr>
-                <th>item</th>
-                <th>section</th>
-                <th class="number">tokens</th>
-                <th class="number">score</th>
-                <th>why</th>
-              </tr>
-            </thead>
-            <tbody ref={body}>
-              {items.map((item, index) => (
-                <tr
-                  key={`${item.position} ${item.id}`}
-                  tabIndex={index === Math.max(at, 0) ? 0 : -1}
-                  aria-selected={index === at}
-                  onClick={() => move(index - at)}
-                >
-                  <Cells item={item} />
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table label="Items" columns={ITEMS} rows={items} keyOf={keyOf} cursor={cursor} clicks />
         )}
         <aside
           aria-label="Text"
@@ -193,7 +160,7 @@ function Heading({ assembly, project }: { assembly: AssembledContext; project: s
       {assembly.entities.length > 0 && <Line text={`about ${assembly.entities.join(", ")}`} />}
       <span class={over ? "bad" : undefined}>
         budget {count(assembly.budget)} · used{" "}
-        {assembly.used_estimated ? estimated(count(assembly.used)) : count(assembly.used)}
+        {estimated(count(assembly.used), assembly.used_estimated)}
         {over && " (over the budget)"}
       </span>
       <span>
@@ -230,8 +197,21 @@ function Steps({ assembly }: { assembly: AssembledContext }) {
 
 const REASONS: Readonly<Record<string, string>> = { duplicate: "=" };
 
-function Cells({ item }: { item: ContextItem }) {
-  const tokens = count(item.tokens);
+const keyOf = ({ position, id }: ContextItem) => `${position} ${id}`;
+
+const ITEMS: readonly Column<ContextItem>[] = [
+  { head: "item", show: (item) => <ItemName item={item} /> },
+  { head: "section", look: "name", show: ({ section }) => plain(section) },
+  {
+    head: "tokens",
+    look: "number",
+    show: (item) => estimated(count(item.tokens), item.tokens_estimated),
+  },
+  { head: "score", look: "number", show: ({ score }) => fixed(score, 2) },
+  { head: "why", show: ({ reason }) => <Line text={reason} /> },
+];
+
+function ItemName({ item }: { item: ContextItem }) {
   const glyph = item.kept ? "✓" : (REASONS[item.reason] ?? "✗");
   const way = [
     item.source && plain(item.source),
@@ -240,19 +220,11 @@ function Cells({ item }: { item: ContextItem }) {
   ].filter(Boolean);
   return (
     <>
-      <td>
-        <span class={item.kept ? "good" : "bad"}>
-          <span aria-hidden="true">{glyph}</span>
-          <span class="hidden">{item.kept ? "kept" : "dropped"}</span>
-        </span>{" "}
-        <Line text={item.id} /> <span class="faint">{way.join(", ")}</span>
-      </td>
-      <td class="name">{plain(item.section)}</td>
-      <td class="number">{item.tokens_estimated ? estimated(tokens) : tokens}</td>
-      <td class="number">{item.score === null ? "–" : item.score.toFixed(2)}</td>
-      <td>
-        <Line text={item.reason} />
-      </td>
+      <span class={item.kept ? "good" : "bad"}>
+        <span aria-hidden="true">{glyph}</span>
+        <span class="hidden">{item.kept ? "kept" : "dropped"}</span>
+      </span>{" "}
+      <Line text={item.id} /> <span class="faint">{way.join(", ")}</span>
     </>
   );
 }

@@ -1,137 +1,104 @@
 // What fails, since when, and what was it fed?
-import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
 import { useCursor } from "../parts/list";
+import { ListScreen } from "../parts/list_screen";
 import { count, counted, percent, UNKNOWN, When } from "../parts/numbers";
 import { Panel } from "../parts/panel";
-import { openSql, RowsShown } from "../parts/rows_shown";
 import { Answered, Nothing } from "../parts/states";
+import { type Column, Table } from "../parts/table";
 import { Line, plain, Verbatim } from "../parts/text";
-import type { ErrorPlace, ErrorShape, Fed, ToolFailures } from "../types";
-import { go, param, setParams, withParams } from "../url";
+import type { ErrorPlace, ErrorShape, Fed, ToolFailures, WindowQuery } from "../types";
+import { go, param, setParams, windowQuery, withParams } from "../url";
 import { useAsk } from "../use_ask";
 
 export function Errors() {
-  const query = { project: param("project"), since: param("since"), until: param("until") };
+  const query = windowQuery();
   const asked = useAsk("GET /api/errors", query);
   const shapes = asked.answer?.shapes ?? [];
   const tool = param("tool");
-  useStatus(
-    commandLine(["errors", ...(tool ? [tool] : [])], query),
-    asked.answer ? counted(shapes.length, "shape") : "",
-  );
   return (
     <>
       <h1>Errors</h1>
       {tool && <Tool tool={tool} query={query} />}
-      <Answered asked={asked}>
-        {(told) =>
-          shapes.length ? (
-            <>
-              <RowsShown name="errors" sql={told.sql} each={shapes} />
-              <Table shapes={shapes} sql={told.sql} />
-            </>
-          ) : (
-            <Nothing title="✓ Nothing failed in this time.">
-              <p>Errors of model calls, failed tools and turns that raised are listed here.</p>
-            </Nothing>
-          )
+      <ListScreen
+        command={commandLine(["errors", ...(tool ? [tool] : [])], query)}
+        noun="shape"
+        name="errors"
+        asked={asked}
+        rows={shapes}
+        empty={
+          <Nothing title="✓ Nothing failed in this time.">
+            <p>Errors of model calls, failed tools and turns that raised are listed here.</p>
+          </Nothing>
         }
-      </Answered>
+      >
+        <Grid shapes={shapes} />
+      </ListScreen>
     </>
   );
 }
 
-function keyOf(one: ErrorShape): string {
-  return [one.source, one.name, one.error, one.shape].join("|");
+function keyOf({ source, name, error, shape }: ErrorShape): string {
+  return [source, name, error, shape].join("|");
 }
 
 function placeOf(place: ErrorPlace): string {
   return withParams(["s", place.project, place.session], { at: place.span });
 }
 
-function Table({ shapes, sql }: { shapes: readonly ErrorShape[]; sql: string }) {
-  const { at, move, body } = useCursor(shapes.map(keyOf));
-  const current = shapes[at];
-  const look = (one: ErrorShape) =>
-    one.source === "tool" ? setParams({ tool: one.name }) : go(placeOf(one.place));
+function open({ source, name, place }: ErrorShape): void {
+  if (source === "tool") setParams({ tool: name });
+  else go(placeOf(place));
+}
+
+const COLUMNS: readonly Column<ErrorShape>[] = [
+  {
+    head: "what",
+    look: "name",
+    show: (row) => (
+      <>
+        <span class="faint">{row.source} </span>
+        {row.source === "tool" ? (
+          <button type="button" class="plain" tabIndex={-1} onClick={() => open(row)}>
+            {plain(row.name)}
+          </button>
+        ) : (
+          plain(row.name)
+        )}
+      </>
+    ),
+  },
+  { head: "error", look: "name bad", show: ({ error }) => plain(error) },
+  { head: "times", look: "count", show: ({ times }) => count(times) },
+  { head: "rate", look: "count", show: ({ times, of }) => (of ? percent(times / of) : UNKNOWN) },
+  { head: "turns", look: "count", show: ({ turns }) => count(turns) },
+  { head: "first", show: ({ first }) => <When time={first} /> },
+  { head: "last", show: ({ last }) => <When time={last} /> },
+  {
+    head: "message",
+    look: "said",
+    show: ({ place, shape, example }) => (
+      <a href={placeOf(place)} tabIndex={-1} title={plain(example)}>
+        <Line text={shape || "(no message)"} />
+      </a>
+    ),
+  },
+];
+
+function Grid({ shapes }: { shapes: readonly ErrorShape[] }) {
+  const cursor = useCursor(shapes, keyOf);
+  const chosen = shapes[cursor.at];
   useKeys({
-    next: () => move(1),
-    previous: () => move(-1),
-    sql: openSql(sql),
-    ...(current
-      ? {
-          open: () => look(current),
-          copyId: () => copy(current.place.span, "the span's id"),
-        }
-      : {}),
+    open: chosen && (() => open(chosen)),
+    copyId: chosen && (() => copy(chosen.place.span, "the span's id")),
   });
   return (
-    <table class="list" role="grid" aria-label="Errors by shape">
-      <thead>
-        <tr>
-          <th>what</th>
-          <th>error</th>
-          <th class="number">times</th>
-          <th class="number">rate</th>
-          <th class="number">turns</th>
-          <th>first</th>
-          <th>last</th>
-          <th>message</th>
-        </tr>
-      </thead>
-      <tbody ref={body}>
-        {shapes.map((one, index) => (
-          <tr
-            key={keyOf(one)}
-            tabIndex={index === Math.max(at, 0) ? 0 : -1}
-            aria-selected={index === at}
-          >
-            <td class="name">
-              <span class="faint">{one.source} </span>
-              {one.source === "tool" ? (
-                <button type="button" class="plain" tabIndex={-1} onClick={() => look(one)}>
-                  {plain(one.name)}
-                </button>
-              ) : (
-                plain(one.name)
-              )}
-            </td>
-            <td class="name bad">{plain(one.error)}</td>
-            <td class="number" data-label="times">
-              {count(one.times)}
-            </td>
-            <td class="number" data-label="rate">
-              {one.of ? percent(one.times / one.of) : UNKNOWN}
-            </td>
-            <td class="number" data-label="turns">
-              {count(one.turns)}
-            </td>
-            <td>
-              <When time={one.first} />
-            </td>
-            <td>
-              <When time={one.last} />
-            </td>
-            <td class="said" title={plain(one.example)}>
-              <a href={placeOf(one.place)} tabIndex={-1}>
-                <Line text={one.shape || "(no message)"} />
-              </a>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table label="Errors by shape" columns={COLUMNS} rows={shapes} keyOf={keyOf} cursor={cursor} />
   );
 }
 
-interface ToolProps {
-  tool: string;
-  query: { project: string; since: string; until: string };
-}
-
-function Tool({ tool, query }: ToolProps) {
+function Tool({ tool, query }: { tool: string; query: WindowQuery }) {
   const asked = useAsk("GET /api/errors/tool", { ...query, tool });
   useKeys({ out: () => setParams({ tool: "" }) });
   return (
@@ -155,14 +122,14 @@ function Closely({ told }: { told: ToolFailures }) {
         ))}
       </ul>
       <div class="panels">
-        <Column title="✗ Arguments that fail" fed={told.fed.filter((one) => one.failed)} />
-        <Column title="✓ Arguments that work" fed={told.fed.filter((one) => !one.failed)} />
+        <FedCalls title="✗ Arguments that fail" fed={told.fed.filter((one) => one.failed)} />
+        <FedCalls title="✓ Arguments that work" fed={told.fed.filter((one) => !one.failed)} />
       </div>
     </>
   );
 }
 
-function Column({ title, fed }: { title: string; fed: readonly Fed[] }) {
+function FedCalls({ title, fed }: { title: string; fed: readonly Fed[] }) {
   return (
     <section aria-label={title}>
       <h3>{title}</h3>

@@ -4,13 +4,14 @@ import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
 import { useCursor } from "../parts/list";
-import { count, counted, dollars, seconds, UNKNOWN, When } from "../parts/numbers";
-import { openSql, RowsShown } from "../parts/rows_shown";
+import { ListScreen } from "../parts/list_screen";
+import { count, counted, dollars, fixed, seconds, When } from "../parts/numbers";
 import { Sparkline } from "../parts/share";
 import { Answered, Nothing } from "../parts/states";
+import { type Column, Table } from "../parts/table";
 import { Line, plain } from "../parts/text";
 import type { ExperimentItem, ExperimentRecord, InsightRecord } from "../types";
-import { address, go, param, setParams, withParams } from "../url";
+import { address, go, param, setParams, to, withParams } from "../url";
 import { useAsk } from "../use_ask";
 import { Details } from "./lineage_details";
 import { cyclesOf, DEEPEST, type Row, rowsOf } from "./lineage_rows";
@@ -23,78 +24,63 @@ export function Lineage() {
 function Experiments() {
   const query = { project: param("project") };
   const asked = useAsk("GET /api/lineage/experiments", query);
-  useStatus(commandLine(["lineage"], query));
-  useKeys({ sql: openSql(asked.answer?.sql) });
+  const experiments = asked.answer?.experiments ?? [];
   return (
     <>
       <h1>Experiments</h1>
-      <Answered asked={asked}>
-        {({ experiments }) =>
-          experiments.length ? (
-            <>
-              <RowsShown name="experiments" sql={asked.answer?.sql} each={experiments} />
-              <List experiments={experiments} />
-            </>
-          ) : (
-            <Nothing title="No experiments here.">
-              <p>
-                A need and the lineages that were tried for it:{" "}
-                <code>with turnspan.experiment(...)</code> records one.
-              </p>
-            </Nothing>
-          )
+      <ListScreen
+        command={commandLine(["lineage"], query)}
+        noun="experiment"
+        asked={asked}
+        rows={experiments}
+        empty={
+          <Nothing title="No experiments here.">
+            <p>
+              A need and the lineages that were tried for it:{" "}
+              <code>with turnspan.experiment(...)</code> records one.
+            </p>
+          </Nothing>
         }
-      </Answered>
+      >
+        <Grid experiments={experiments} />
+      </ListScreen>
     </>
   );
 }
 
-function List({ experiments }: { experiments: readonly ExperimentItem[] }) {
-  const { at, move, body } = useCursor(experiments.map((one) => one.experiment));
-  const chosen = experiments[at];
-  const open = (one: ExperimentItem) => withParams(["lineage", one.project, one.experiment], {});
-  useKeys({
-    next: () => move(1),
-    previous: () => move(-1),
-    ...(chosen ? { open: () => go(open(chosen)) } : {}),
-  });
+const placeOf = ({ project, experiment }: ExperimentItem) => to("lineage", project, experiment);
+
+const EXPERIMENTS: readonly Column<ExperimentItem>[] = [
+  { head: "last worked on", show: ({ last_time }) => <When time={last_time} /> },
+  {
+    head: "experiment",
+    look: "name",
+    show: (row) => (
+      <a href={placeOf(row)} tabIndex={-1}>
+        <Line text={row.experiment} />
+      </a>
+    ),
+  },
+  { head: "lineages", look: "number", show: ({ lineages }) => count(lineages) },
+  { head: "rollouts", look: "number", show: ({ rollouts }) => count(rollouts) },
+  { head: "cycle", look: "number", show: ({ cycle }) => count(cycle) },
+  { head: "need", look: "said", show: ({ need }) => <Line text={need} /> },
+];
+
+const keyOf = ({ project, experiment }: ExperimentItem) => `${project} ${experiment}`;
+
+function Grid({ experiments }: { experiments: readonly ExperimentItem[] }) {
+  const cursor = useCursor(experiments, keyOf);
+  const chosen = experiments[cursor.at];
+  useKeys({ open: chosen && (() => go(placeOf(chosen))) });
   return (
-    <table class="list" role="grid" aria-label="Experiments">
-      <thead>
-        <tr>
-          <th>last worked on</th>
-          <th>experiment</th>
-          <th class="number">lineages</th>
-          <th class="number">rollouts</th>
-          <th class="number">cycle</th>
-          <th>need</th>
-        </tr>
-      </thead>
-      <tbody ref={body}>
-        {experiments.map((one, index) => (
-          <tr
-            key={`${one.project} ${one.experiment}`}
-            tabIndex={index === Math.max(at, 0) ? 0 : -1}
-            aria-selected={index === at}
-          >
-            <td>
-              <When time={one.last_time} />
-            </td>
-            <td class="name">
-              <a href={open(one)} tabIndex={-1}>
-                <Line text={one.experiment} />
-              </a>
-            </td>
-            <td class="number">{count(one.lineages)}</td>
-            <td class="number">{count(one.rollouts)}</td>
-            <td class="number">{count(one.cycle)}</td>
-            <td class="said">
-              <Line text={one.need} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label="Experiments"
+      columns={EXPERIMENTS}
+      rows={experiments}
+      keyOf={keyOf}
+      cursor={cursor}
+    />
   );
 }
 
@@ -120,8 +106,8 @@ function Tree({ shown }: { shown: ExperimentRecord }) {
   const levels = new Map(every.map((row) => [row.id, row.level]));
   const isOpen = (id: string) => (levels.get(id) ?? 0) < level !== turned.has(id);
   const rows = every.filter((row) => row.within.every(isOpen));
-  const { at, move, body } = useCursor(rows.map((row) => row.id));
-  const chosen = rows[at];
+  const cursor = useCursor(rows, ({ id }) => id);
+  const chosen = rows[cursor.at];
   const turn = (open: boolean) => {
     if (!chosen || !parents.has(chosen.id) || isOpen(chosen.id) === open) return false;
     const next = new Set(turned);
@@ -133,57 +119,41 @@ function Tree({ shown }: { shown: ExperimentRecord }) {
     setParams({ l: String(Math.max(1, Math.min(DEEPEST, to))) }, { replace: true });
   };
   useKeys({
-    next: () => move(1),
-    previous: () => move(-1),
     fold: () => turn(false),
     unfold: () => turn(true),
     less: () => toLevel(level - 1),
     more: () => toLevel(level + 1),
-    ...(chosen
-      ? {
-          copyId: () => copy(chosen.own, `the ${chosen.kind}'s id`),
-          ...(chosen.kind === "attempt" ? { open: () => go(attemptOf(chosen.id)) } : {}),
-        }
-      : {}),
+    copyId: chosen && (() => copy(chosen.own, `the ${chosen.kind}'s id`)),
+    open: chosen?.kind === "attempt" && (() => go(to("go", chosen.id))),
   });
+  const name: Column<Row> = {
+    head: "what",
+    show: (row) => (
+      <span class={`depth-${Math.min(row.level, DEEPEST)}`}>
+        <span aria-hidden="true">
+          {parents.has(row.id) ? (isOpen(row.id) ? "▾ " : "▸ ") : "· "}
+        </span>
+        <Name row={row} />
+      </span>
+    ),
+  };
   return (
     <div class="lineage">
       <Need shown={shown} />
       <div class="judging">
-        <table class="list" role="treegrid" aria-label="Lineages">
-          <thead>
-            <tr>
-              <th>what</th>
-              <th>ended</th>
-              <th class="number">score</th>
-              <th class="number">cost</th>
-              <th class="number">took</th>
-              <th class="number">tokens</th>
-            </tr>
-          </thead>
-          <tbody ref={body}>
-            {rows.map((row, index) => (
-              <tr
-                key={row.id}
-                tabIndex={index === Math.max(at, 0) ? 0 : -1}
-                aria-selected={index === at}
-                aria-level={row.level}
-                aria-expanded={parents.has(row.id) ? isOpen(row.id) : undefined}
-                onClick={() => move(index - at)}
-              >
-                <td>
-                  <span class={`depth-${Math.min(row.level, DEEPEST)}`}>
-                    <span aria-hidden="true">
-                      {parents.has(row.id) ? (isOpen(row.id) ? "▾ " : "▸ ") : "· "}
-                    </span>
-                    <Name row={row} />
-                  </span>
-                </td>
-                <Numbers row={row} />
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          label="Lineages"
+          role="treegrid"
+          columns={[name, ...NUMBERS]}
+          rows={rows}
+          keyOf={({ id }) => id}
+          cursor={cursor}
+          clicks
+          attributes={({ id, level }) => ({
+            "aria-level": level,
+            "aria-expanded": parents.has(id) ? isOpen(id) : undefined,
+          })}
+        />
         <aside
           aria-label="Details"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with keys.
@@ -202,10 +172,6 @@ function Tree({ shown }: { shown: ExperimentRecord }) {
       <Insights insights={shown.insights} />
     </div>
   );
-}
-
-function attemptOf(id: string): string {
-  return withParams(["go", id], {});
 }
 
 function Need({ shown }: { shown: ExperimentRecord }) {
@@ -283,74 +249,64 @@ function Name({ row }: { row: Row }) {
   }
 }
 
-function Numbers({ row }: { row: Row }) {
-  const one = row.one;
-  const score = row.kind === "lineage" ? null : "score" in one ? one.score : null;
-  const costs = "cost_usd" in one ? dollars(one.cost_usd) : "";
-  const took = "duration" in one ? seconds(one.duration) : "";
-  const tokens =
-    row.kind === "attempt" ? `${count(row.one.input_tokens)}→${count(row.one.output_tokens)}` : "";
-  const status = "status" in one ? one.status : "";
+const STATUSES: Readonly<Record<string, readonly [string, string]>> = {
+  failed: ["bad", "✗ "],
+  succeeded: ["good", "✓ "],
+};
+
+function Status({ status }: { status: string }) {
+  const [tone, glyph] = STATUSES[status] ?? [];
+  return (
+    <span class={tone}>
+      <span aria-hidden="true">{glyph}</span>
+      {plain(status)}
+    </span>
+  );
+}
+
+function Score({ row }: { row: Row }) {
+  if (row.kind === "lineage") return null;
   return (
     <>
-      <td class={status === "failed" ? "bad" : status === "succeeded" ? "good" : undefined}>
-        {status === "failed" && <span aria-hidden="true">✗ </span>}
-        {status === "succeeded" && <span aria-hidden="true">✓ </span>}
-        {plain(status)}
-      </td>
-      <td class="number">
-        {row.kind === "lineage" ? "" : score === null ? UNKNOWN : score.toFixed(1)}
-        {row.kind === "version" && row.one.judged > 1 && (
-          <span class="faint" title={`of ${counted(row.one.judged, "judgment")}`}>
-            {" "}
-            ({row.one.judged})
-          </span>
-        )}
-      </td>
-      <td class="number">{costs}</td>
-      <td class="number">{took}</td>
-      <td class="number">{tokens}</td>
+      {fixed("score" in row.one ? row.one.score : null, 1)}
+      {row.kind === "version" && row.one.judged > 1 && (
+        <span class="faint" title={`of ${counted(row.one.judged, "judgment")}`}>
+          {" "}
+          ({row.one.judged})
+        </span>
+      )}
     </>
   );
 }
+
+const NUMBERS: readonly Column<Row>[] = [
+  { head: "ended", show: ({ one }) => "status" in one && <Status status={one.status} /> },
+  { head: "score", look: "number", show: (row) => <Score row={row} /> },
+  { head: "cost", look: "number", show: ({ one }) => "cost_usd" in one && dollars(one.cost_usd) },
+  { head: "took", look: "number", show: ({ one }) => "duration" in one && seconds(one.duration) },
+  {
+    head: "tokens",
+    look: "number",
+    show: ({ kind, one }) =>
+      kind === "attempt" && `${count(one.input_tokens)}→${count(one.output_tokens)}`,
+  },
+];
+
+const INSIGHTS: readonly Column<InsightRecord>[] = [
+  { head: "pattern", show: ({ pattern }) => <Line text={pattern} /> },
+  { head: "kind of change", show: ({ change }) => <Line text={change} /> },
+  { head: "held", look: "number", show: ({ successes }) => count(successes) },
+  { head: "missed", look: "number", show: ({ failures }) => count(failures) },
+  { head: "impact", look: "number", show: ({ average_impact }) => fixed(average_impact, 2) },
+  { head: "confidence", look: "number", show: ({ confidence }) => fixed(confidence, 2) },
+];
 
 function Insights({ insights }: { insights: readonly InsightRecord[] }) {
   if (!insights.length) return null;
   return (
     <section aria-label="Insights">
       <h2>Insights</h2>
-      <table class="list">
-        <thead>
-          <tr>
-            <th>pattern</th>
-            <th>kind of change</th>
-            <th class="number">held</th>
-            <th class="number">missed</th>
-            <th class="number">impact</th>
-            <th class="number">confidence</th>
-          </tr>
-        </thead>
-        <tbody>
-          {insights.map((one) => (
-            <tr key={one.insight_id}>
-              <td>
-                <Line text={one.pattern} />
-              </td>
-              <td>
-                <Line text={one.change} />
-              </td>
-              <td class="number">{count(one.successes)}</td>
-              <td class="number">{count(one.failures)}</td>
-              <td class="number">
-                {one.average_impact === null ? UNKNOWN : one.average_impact.toFixed(2)}
-              </td>
-              <td class="number">
-                {one.confidence === null ? UNKNOWN : one.confidence.toFixed(2)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table columns={INSIGHTS} rows={insights} keyOf={({ insight_id }) => insight_id} />
     </section>
   );
 }

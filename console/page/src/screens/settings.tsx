@@ -11,6 +11,7 @@ import { Command, commandLine } from "../parts/copy";
 import { bytes, count, counted, UNKNOWN, When } from "../parts/numbers";
 import { Panel, usePanelKeys } from "../parts/panel";
 import { Answered } from "../parts/states";
+import { type Column, Table } from "../parts/table";
 import { plain, visible } from "../parts/text";
 import { Fact, Facts } from "../replay/inspector";
 import type {
@@ -59,7 +60,9 @@ export function Settings() {
         </Panel>
         <Panel title="What the store holds">
           <Answered asked={around}>{(told) => <Places told={told} />}</Answered>
-          <Answered asked={asked}>{(told) => <Tables told={told} />}</Answered>
+          <Answered asked={asked}>
+            {(told) => <Table columns={TABLES} rows={told.tables} keyOf={({ table }) => table} />}
+          </Answered>
         </Panel>
         <Panel title="This page">
           <p>
@@ -110,30 +113,25 @@ function Receivers({ receivers }: { receivers: readonly ReceiverShown[] }) {
   );
 }
 
+const SETTINGS: readonly Column<SettingShown>[] = [
+  { head: "what it decides", show: ({ meaning }) => meaning },
+  {
+    head: "value",
+    look: "labelled",
+    show: ({ value, given }) => (
+      <>
+        {plain(value) || UNKNOWN}
+        {!given && <span class="faint"> (default)</span>}
+      </>
+    ),
+  },
+  { head: "variable", look: "mono", show: ({ variable }) => variable },
+];
+
 function Recording({ settings }: { settings: readonly SettingShown[] }) {
   return (
     <>
-      <table class="list">
-        <thead>
-          <tr>
-            <th>what it decides</th>
-            <th>value</th>
-            <th>variable</th>
-          </tr>
-        </thead>
-        <tbody>
-          {settings.map((one) => (
-            <tr key={one.name}>
-              <td>{one.meaning}</td>
-              <td data-label="value">
-                {plain(one.value) || UNKNOWN}
-                {!one.given && <span class="faint"> (default)</span>}
-              </td>
-              <td class="mono">{one.variable}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table columns={SETTINGS} rows={settings} keyOf={({ name }) => name} />
       <p class="faint">
         Of an application that is started where this page was. Arguments of{" "}
         <code>turnspan.configure()</code> and another process's variables are its own.
@@ -193,33 +191,23 @@ function Kept({ retention }: { retention: Retention }) {
   );
 }
 
+const GOING: readonly Column<DryRun["going"][number]>[] = [
+  { head: "table", show: ({ table }) => table },
+  { head: "why", show: ({ reason }) => plain(reason) },
+  { head: "rows", look: "count", show: ({ rows }) => count(rows) },
+  { head: "about", look: "number", show: (part) => bytes(part.bytes) },
+];
+
 function Going({ ran }: { ran: DryRun }) {
   return (
     <>
       <p role="status">{counted(ran.rows, "row")} would go. Nothing was deleted.</p>
       {ran.going.length > 0 && (
-        <table class="list">
-          <thead>
-            <tr>
-              <th>table</th>
-              <th>why</th>
-              <th class="number">rows</th>
-              <th class="number">about</th>
-            </tr>
-          </thead>
-          <tbody>
-            {ran.going.map((one) => (
-              <tr key={`${one.table} ${one.reason}`}>
-                <td>{one.table}</td>
-                <td>{plain(one.reason)}</td>
-                <td class="number" data-label="rows">
-                  {count(one.rows)}
-                </td>
-                <td class="number">{bytes(one.bytes)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          columns={GOING}
+          rows={ran.going}
+          keyOf={({ table, reason }) => `${table} ${reason}`}
+        />
       )}
     </>
   );
@@ -289,31 +277,9 @@ function Places({ told }: { told: Surroundings }) {
   );
 }
 
-function Tables({ told }: { told: SettingsAnswer }) {
-  return (
-    <table class="list">
-      <thead>
-        <tr>
-          <th>table</th>
-          <th class="number">rows</th>
-          <th class="number">on disk</th>
-          <th class="number">parts</th>
-        </tr>
-      </thead>
-      <tbody>
-        {told.tables.map((one) => (
-          <tr key={one.table}>
-            <td>{one.table}</td>
-            <td class="number" data-label="rows">
-              {count(one.rows)}
-            </td>
-            <td class="number">{bytes(one.bytes)}</td>
-            <td class="number" data-label="parts">
-              {count(one.parts)}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
+const TABLES: readonly Column<SettingsAnswer["tables"][number]>[] = [
+  { head: "table", show: ({ table }) => table },
+  { head: "rows", look: "count", show: ({ rows }) => count(rows) },
+  { head: "on disk", look: "number", show: (table) => bytes(table.bytes) },
+  { head: "parts", look: "count", show: ({ parts }) => count(parts) },
+];

@@ -1,6 +1,5 @@
 // Turns, newest first: which ones?
 import { useState } from "preact/hooks";
-import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
 import { End } from "../parts/end";
@@ -9,12 +8,13 @@ import { FilterBar } from "../parts/filter_bar";
 import { Histogram } from "../parts/histogram";
 import { Hits } from "../parts/hits";
 import { useCursor } from "../parts/list";
-import { count, counted, dollars, seconds, UNKNOWN, When } from "../parts/numbers";
-import { openSql, RowsShown } from "../parts/rows_shown";
-import { Answered, Nothing, Refused } from "../parts/states";
+import { ListScreen } from "../parts/list_screen";
+import { count, dollars, seconds, UNKNOWN, When } from "../parts/numbers";
+import { Nothing } from "../parts/states";
+import { type Column, Table } from "../parts/table";
 import { Line, plain, Verbatim } from "../parts/text";
 import type { TurnRow } from "../types";
-import { go, param, withParams } from "../url";
+import { go, param, windowQuery, withParams } from "../url";
 import { usePages } from "../use_pages";
 import { Selected } from "./turns_selected";
 
@@ -29,170 +29,129 @@ export function Turns() {
   );
 }
 
-export function wantedOf() {
-  const { project, since, until } = {
-    project: param("project"),
-    since: param("since"),
-    until: param("until"),
-  };
-  return { project, since, until, filter: param("f") };
+export function wantedQuery() {
+  return { ...windowQuery(), filter: param("f") };
 }
 
 function List() {
-  const query = wantedOf();
-  const { first, pages, more, error } = usePages("GET /api/turns", query);
+  const query = wantedQuery();
+  const { pages, ...list } = usePages("GET /api/turns", query);
   const turns = pages.flatMap((page) => page.turns);
-  const rows = first.answer ? `${counted(turns.length, "turn")}${more ? " so far" : ""}` : "";
-  const sql = first.answer?.sql;
-  useStatus(commandLine(["turns"], query), rows);
-  useKeys({ sql: openSql(sql) });
   return (
     <div class="with-facets">
       <Facets query={query} />
       <div>
         <Histogram query={query} />
-        <Answered asked={first}>
-          {() =>
-            turns.length ? (
-              <>
-                <RowsShown name="turns" sql={sql} each={turns} />
-                <Table turns={turns} />
-              </>
-            ) : (
-              <NoTurns filtered={query.filter} />
-            )
-          }
-        </Answered>
-        <Refused error={error} />
-        {more && (
-          <button type="button" class="more" onClick={more}>
-            Older turns
-          </button>
-        )}
+        <ListScreen
+          command={commandLine(["turns"], query)}
+          noun="turn"
+          rows={turns}
+          empty={<NoTurns filtered={query.filter} />}
+          {...list}
+        >
+          <Grid turns={turns} />
+        </ListScreen>
       </div>
     </div>
   );
 }
 
-function Table({ turns }: { turns: readonly TurnRow[] }) {
-  const { at, move, body } = useCursor(turns.map((turn) => turn.turn));
-  const [chosen, setChosen] = useState<readonly string[]>([]);
+/** How many tools ran, and failed. */
+export const TOOLS: Column<Pick<TurnRow, "tools" | "failed_tools">> = {
+  head: "tools",
+  look: "count",
+  show: ({ tools, failed_tools }) => (
+    <>
+      {count(tools)}
+      <Failed number={failed_tools} />
+    </>
+  ),
+};
+
+const COLUMNS: readonly Column<TurnRow>[] = [
+  { head: "agent", look: "name", show: ({ agent }) => plain(agent) },
+  {
+    head: "ended",
+    show: ({ end, stop_reason, stop_detail }) => (
+      <End end={end} title={plain(`${stop_reason} ${stop_detail}`.trim())} />
+    ),
+  },
+  { head: "rounds", look: "count", show: ({ rounds }) => count(rounds) },
+  TOOLS,
+  { head: "cost", look: "number", show: ({ cost_usd }) => dollars(cost_usd) },
+  {
+    head: "took",
+    look: "number",
+    show: ({ status, duration }) => (status === "running" ? UNKNOWN : seconds(duration)),
+  },
+  {
+    head: "user said",
+    look: "said",
+    show: (turn) => (
+      <a href={replayOf(turn)} tabIndex={-1}>
+        <UserMessage text={turn.user_message} />
+      </a>
+    ),
+  },
+];
+
+function Grid({ turns }: { turns: readonly TurnRow[] }) {
+  const cursor = useCursor(turns, keyOf, ({ end }) => end !== "completed");
+  const [selected, setSelected] = useState<readonly string[]>([]);
   const [peeking, setPeeking] = useState(false);
   // Before a key has moved the cursor it is the first row: the one that Tab reaches.
-  const current = turns[Math.max(at, 0)];
-  const jump = (by: 1 | -1) => {
-    for (let to = at + by; to >= 0 && to < turns.length; to += by) {
-      if (turns[to]?.end !== "completed") return move(to - at);
-    }
-    return false;
-  };
+  const current = turns[Math.max(cursor.at, 0)];
   const select = (id: string) =>
-    setChosen((now) => (now.includes(id) ? now.filter((one) => one !== id) : [...now, id]));
+    setSelected((now) => (now.includes(id) ? now.filter((other) => other !== id) : [...now, id]));
   useKeys({
-    next: () => move(1),
-    previous: () => move(-1),
-    nextProblem: () => jump(1),
-    previousProblem: () => jump(-1),
-    ...(current
-      ? {
-          open: () => go(replayOf(current)),
-          select: () => select(current.turn),
-          peek: () => setPeeking((now) => !now),
-          judge: () => go(withParams(["review"], { of: current.project, at: current.turn })),
-          copyId: () => copy(current.turn, "the turn's id"),
-        }
-      : {}),
-    ...(peeking ? { out: () => setPeeking(false) } : {}),
+    ...(current && {
+      open: () => go(replayOf(current)),
+      select: () => select(current.turn),
+      peek: () => setPeeking((now) => !now),
+      judge: () => go(withParams(["review"], { of: current.project, at: current.turn })),
+      copyId: () => copy(current.turn, "the turn's id"),
+    }),
+    out: peeking && (() => setPeeking(false)),
   });
-  const selected = turns.filter((turn) => chosen.includes(turn.turn));
+  const isSelected = ({ turn }: TurnRow) => selected.includes(turn);
+  const time: Column<TurnRow> = {
+    head: "time",
+    show: (turn) => (
+      <>
+        {isSelected(turn) && <span title="Selected">☑ </span>}
+        <When time={turn.time} />
+      </>
+    ),
+  };
+  const chosen = turns.filter(isSelected);
   return (
     <>
-      {selected.length > 0 && <Selected turns={selected} clear={() => setChosen([])} />}
+      {chosen.length > 0 && <Selected turns={chosen} clear={() => setSelected([])} />}
       <div class={peeking ? "peeking" : undefined}>
-        <table class="list" role="grid" aria-label="Turns" aria-multiselectable="true">
-          <Head />
-          <tbody ref={body}>
-            {turns.map((turn, index) => (
-              <Row
-                key={turn.turn}
-                turn={turn}
-                current={index === at}
-                reached={index === Math.max(at, 0)}
-                chosen={chosen.includes(turn.turn)}
-                come={() => move(index - at)}
-              />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          label="Turns"
+          columns={[time, ...COLUMNS]}
+          rows={turns}
+          keyOf={keyOf}
+          cursor={cursor}
+          clicks
+          severalChosen
+          attributes={(turn) => ({ class: isSelected(turn) ? "chosen" : undefined })}
+        />
         {peeking && current && <Peek turn={current} />}
       </div>
     </>
   );
 }
 
-function Head() {
-  return (
-    <thead>
-      <tr>
-        <th>time</th>
-        <th>agent</th>
-        <th>ended</th>
-        <th class="number">rounds</th>
-        <th class="number">tools</th>
-        <th class="number">cost</th>
-        <th class="number">took</th>
-        <th>user said</th>
-      </tr>
-    </thead>
-  );
+const keyOf = ({ turn }: TurnRow) => turn;
+
+/** How many of them went wrong, where some did. */
+export function Failed({ number }: { number: number }) {
+  return number > 0 ? <span class="bad"> ✗{number}</span> : null;
 }
 
-interface RowProps {
-  turn: TurnRow;
-  current: boolean;
-  reached: boolean;
-  chosen: boolean;
-  come: () => void;
-}
-
-function Row({ turn, current, reached, chosen, come }: RowProps) {
-  const click = (event: MouseEvent) => {
-    if (!(event.target instanceof Element && event.target.closest("a"))) come();
-  };
-  return (
-    <tr
-      tabIndex={reached ? 0 : -1}
-      aria-selected={current}
-      class={chosen ? "chosen" : undefined}
-      onClick={click}
-    >
-      <td>
-        {chosen && <span title="Selected">☑ </span>}
-        <When time={turn.time} />
-      </td>
-      <td class="name">{plain(turn.agent)}</td>
-      <td>
-        <End end={turn.end} title={plain(`${turn.stop_reason} ${turn.stop_detail}`.trim())} />
-      </td>
-      <td class="number" data-label="rounds">
-        {count(turn.rounds)}
-      </td>
-      <td class="number" data-label="tools">
-        {count(turn.tools)}
-        {turn.failed_tools > 0 && <span class="bad"> ✗{turn.failed_tools}</span>}
-      </td>
-      <td class="number">{dollars(turn.cost_usd)}</td>
-      <td class="number">{turn.status === "running" ? UNKNOWN : seconds(turn.duration)}</td>
-      <td class="said">
-        <a href={replayOf(turn)} tabIndex={-1}>
-          <Said text={turn.user_message} />
-        </a>
-      </td>
-    </tr>
-  );
-}
-
-export function Said({ text }: { text: string }) {
+export function UserMessage({ text }: { text: string }) {
   return text ? <Line text={text} /> : <span class="missing">not recorded</span>;
 }
 
