@@ -19,6 +19,11 @@ export class AskError extends Error {
   }
 }
 
+/** Whatever was thrown, as a refusal. */
+export function asRefusal(error: unknown): AskError {
+  return error instanceof AskError ? error : new AskError(String(error), 0);
+}
+
 /** What keeps every question from an answer: the server is away, the store cannot be asked, or the
  * token is not the server's. The frame says it once, whoever asked. */
 export const trouble = signal<AskError | null>(null);
@@ -31,7 +36,7 @@ export function isTrouble({ status }: AskError): boolean {
   return [AWAY, UNKNOWN_TOKEN, NO_STORE].includes(status);
 }
 
-export interface Told<N extends Name> {
+export interface Reply<N extends Name> {
   readonly answer: Answer<N>;
   /** Milliseconds in the store. */
   readonly took: number;
@@ -43,11 +48,11 @@ export async function ask<N extends Name>(
   name: N,
   query: Query<N>,
   leaving?: AbortSignal,
-): Promise<Told<N>> {
+): Promise<Reply<N>> {
   try {
-    const told = await answered(name, query, leaving);
-    if (told.ofStore || trouble.value?.status !== NO_STORE) trouble.value = null;
-    return told;
+    const reply = await answered(name, query, leaving);
+    if (reply.ofStore || trouble.value?.status !== NO_STORE) trouble.value = null;
+    return reply;
   } catch (error) {
     if (error instanceof AskError) trouble.value = isTrouble(error) ? error : null;
     throw error;
@@ -58,7 +63,7 @@ async function answered<N extends Name>(
   name: N,
   query: Query<N>,
   leaving?: AbortSignal,
-): Promise<Told<N>> {
+): Promise<Reply<N>> {
   const [method = "GET", path = ""] = name.split(" ");
   const post = method === "POST";
   let response: Response;

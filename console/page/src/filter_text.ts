@@ -14,12 +14,14 @@ export function term(name: string, text: string): string {
   return `${name}:${value(text)}`;
 }
 
-export function has(filter: string, one: string): boolean {
-  return terms(filter).includes(one);
+export function has(filter: string, wanted: string): boolean {
+  return terms(filter).includes(wanted);
 }
 
 /** With a term that it had not, without one that it had. */
-export function toggled(filter: string, one: string): string {
+export function toggled(filter: string, wanted: string): string {
   const known = terms(filter);
-  return (known.includes(one) ? known.filter((other) => other !== one) : [...known, one]).join(" ");
+  return (
+    known.includes(wanted) ? known.filter((other) => other !== wanted) : [...known, wanted]
+  ).join(" ");
 }

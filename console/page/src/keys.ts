@@ -2,6 +2,7 @@
 // by the name of what is done; what nobody does now is neither called nor listed.
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { keep, recall } from "./storage";
 
 export const KEYS = {
   next: ["j", "next"],
@@ -84,24 +85,12 @@ const WAIT = 1200;
 const layers: { current: Handlers }[] = [];
 
 /** Single keys can be switched off: they are in the way of who speaks to the machine. */
-export const keysOff = signal(stored());
+export const keysOff = signal(recall(OFF) === "1");
 export const pending = signal("");
-
-function stored(): boolean {
-  try {
-    return localStorage.getItem(OFF) === "1";
-  } catch {
-    return false;
-  }
-}
 
 export function switchKeys(off: boolean): void {
   keysOff.value = off;
-  try {
-    localStorage.setItem(OFF, off ? "1" : "");
-  } catch {
-    // as long as the tab is open, then
-  }
+  keep(OFF, off ? "1" : "");
 }
 
 /** Do these as long as the component is shown; the last one that was shown comes first. */

@@ -4,7 +4,7 @@ export { Fragment } from "preact";
 export { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 export { jsx, jsxs } from "preact/jsx-runtime";
 export { count, counted, seconds } from "./parts/numbers";
-export { Missing } from "./parts/states";
+export { Fold, Missing } from "./parts/states";
 export { Line, marked, plain, UNFIT, Verbatim, visible } from "./parts/text";
 export { jsonOf } from "./reading/forms";
 export { shownRows } from "./replay/rows";

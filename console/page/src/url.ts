@@ -49,49 +49,60 @@ export function to(...parts: string[]): string {
 
 /** The same with parameters; an empty one is left out. */
 export function withParams(parts: readonly string[], params: Params): string {
-  const kept = new URLSearchParams(keptParams.value);
-  for (const [name, value] of Object.entries(params)) {
-    if (value) kept.set(name, value);
-    else kept.delete(name);
-  }
-  const search = kept.toString();
   const path = parts.length === 1 && parts[0] === "" ? "" : parts.map(part).join("/");
-  return `/${path}${search ? `?${search}` : ""}`;
+  return `/${path}${changed(keptParams.value, params)}`;
 }
 
-/** Go to an address of this page. */
-export function go(target: string, { replace = false } = {}): void {
-  if (target === href.value) return;
-  if (replace) history.replaceState(null, "", target);
-  else history.pushState(null, "", target);
-  href.value = target;
-  if (!replace) scrollTo(0, 0);
+/** The address that is shown with other parameters; an empty one goes. */
+export function here(params: Params): string {
+  return `${cut(href.value)[0]}${changed(address.value.params, params)}`;
 }
 
-/** Change parameters of the address that is shown; an empty one goes. `replace` for what `back`
- * is not to come back to. */
-export function setParams(params: Params, { replace = false } = {}): void {
-  const next = new URLSearchParams(address.value.params);
+function changed(known: string | URLSearchParams, params: Params): string {
+  const next = new URLSearchParams(known);
   for (const [name, value] of Object.entries(params)) {
     if (value) next.set(name, value);
     else next.delete(name);
   }
-  const [path = "/"] = cut(href.value);
   const search = next.toString();
-  const target = `${path}${search ? `?${search}` : ""}`;
-  if (target === href.value) return;
+  return search ? `?${search}` : "";
+}
+
+/** Go to an address of this page; `replace` what `back` is not to come back to. */
+export function go(target: string, { replace = false } = {}): void {
+  if (show(target, replace) && !replace) scrollTo(0, 0);
+}
+
+function show(target: string, replace: boolean): boolean {
+  if (target === href.value) return false;
   if (replace) history.replaceState(null, "", target);
   else history.pushState(null, "", target);
   href.value = target;
+  return true;
+}
+
+/** Change parameters of the address that is shown; an empty one goes. */
+export function setParams(params: Params): void {
+  show(here(params), false);
+}
+
+/** The same, without a step that `back` would come back to. */
+export function replaceParams(params: Params): void {
+  show(here(params), true);
 }
 
 // One each, so that whoever shows one is not drawn again when another changes.
 const params = new Map<string, ReadonlySignal<string>>();
 
 export function param(name: string): string {
-  const found = params.get(name) ?? computed(() => address.value.params.get(name) ?? "");
-  params.set(name, found);
-  return found.value;
+  const known = params.get(name) ?? computed(() => address.value.params.get(name) ?? "");
+  params.set(name, known);
+  return known.value;
+}
+
+/** Take a parameter away, or put it there with its only value. */
+export function toggleParam(name: string, value = "1"): void {
+  replaceParams({ [name]: param(name) ? "" : value });
 }
 
 /** The project and the window of time, as questions take them. */

@@ -2,7 +2,7 @@
 // one comes, and an answer that was shown before is shown at once.
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Answer, AskError, ask, type Name, type Query } from "./api";
+import { type Answer, type AskError, ask, asRefusal, type Name, type Query } from "./api";
 import { note } from "./frame/status";
 
 export interface Asked<A> {
@@ -61,15 +61,14 @@ export function useAsk<N extends Name>(name: N, query: Query<N> | null): Asked<A
     const slow = setTimeout(() => setState((now) => ({ ...now, slow: true })), PATIENCE);
     if (remembered.has(key)) setState(known(key));
     ask(name, asked, leaving.signal)
-      .then((told) => {
-        remember(key, told.answer);
-        note(told.took);
-        setState({ key, answer: told.answer, error: null, slow: false });
+      .then((reply) => {
+        remember(key, reply.answer);
+        note(reply.took);
+        setState({ key, answer: reply.answer, error: null, slow: false });
       })
       .catch((error: unknown) => {
         if (leaving.signal.aborted) return;
-        const known = error instanceof AskError ? error : new AskError(String(error), 0);
-        setState((now) => ({ ...now, error: known, slow: false }));
+        setState((now) => ({ ...now, error: asRefusal(error), slow: false }));
       })
       .finally(() => clearTimeout(slow));
     return () => {

@@ -17,3 +17,17 @@ export function keepFocus(screen: HTMLElement): () => void {
     gone.disconnect();
   };
 }
+
+/** Focus the element after the current one, or before it; from elsewhere the first, or the last. */
+export function stepFocus(
+  elements: readonly Element[],
+  by: 1 | -1,
+  current: Element | null | undefined = document.activeElement,
+): boolean {
+  const at = elements.indexOf(current as Element);
+  const next = elements[at >= 0 ? at + by : by > 0 ? 0 : elements.length - 1];
+  if (!(next instanceof HTMLElement)) return false;
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
+  return true;
+}

@@ -1,17 +1,10 @@
 // Where traces can be seen besides: the address of a Jaeger, which this browser keeps.
 import { signal } from "@preact/signals";
+import { keep, recall } from "../storage";
 
 const KEY = "turnspan.jaeger";
 
-export const jaeger = signal(stored());
-
-function stored(): string {
-  try {
-    return address(localStorage.getItem(KEY) ?? "") ?? "";
-  } catch {
-    return "";
-  }
-}
+export const jaeger = signal(address(recall(KEY) ?? "") ?? "");
 
 /** An address that a link may lead to, without a slash at its end; `null` of what is none. */
 function address(text: string): string | null {
@@ -25,14 +18,10 @@ function address(text: string): string | null {
 
 /** Whether it could be taken. An empty one takes the links away. */
 export function setJaeger(text: string): boolean {
-  const found = address(text.trim());
-  if (found === null) return false;
-  jaeger.value = found;
-  try {
-    localStorage.setItem(KEY, found);
-  } catch {
-    // as long as the tab is open, then
-  }
+  const taken = address(text.trim());
+  if (taken === null) return false;
+  jaeger.value = taken;
+  keep(KEY, taken);
   return true;
 }
 

@@ -1,7 +1,7 @@
 // What is said to who does not see the page, and to everybody for a moment.
 import { signal } from "@preact/signals";
 
-const said = signal("");
+const message = signal("");
 const SHOWN = 2500;
 const OFTEN = 5_000;
 let timer = 0;
@@ -9,10 +9,10 @@ let later = 0;
 let last = 0;
 
 export function announce(text: string): void {
-  said.value = text;
+  message.value = text;
   clearTimeout(timer);
   timer = setTimeout(() => {
-    said.value = "";
+    message.value = "";
   }, SHOWN);
 }
 
@@ -32,7 +32,7 @@ export function announceSometimes(text: string): void {
 export function Live() {
   return (
     <span class="live" role="status">
-      {said.value}
+      {message.value}
     </span>
   );
 }

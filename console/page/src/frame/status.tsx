@@ -8,13 +8,13 @@ import { plain } from "../parts/text";
 import { useAsk } from "../use_ask";
 import { Live } from "./live";
 
-interface Said {
+interface ScreenStatus {
   readonly command: string;
   readonly rows: string;
 }
 
-const NOTHING: Said = { command: "", rows: "" };
-const said = signal(NOTHING);
+const NOTHING: ScreenStatus = { command: "", rows: "" };
+const status = signal(NOTHING);
 const took = signal<number | null>(null);
 
 /** What the last question cost in the store. */
@@ -25,19 +25,19 @@ export function note(milliseconds: number): void {
 /** Say of the screen that is shown: the command that says the same, and how much there is. */
 export function useStatus(command: string, rows = ""): void {
   useEffect(() => {
-    said.value = { command, rows };
+    status.value = { command, rows };
     return () => {
-      said.value = NOTHING;
+      status.value = NOTHING;
     };
   }, [command, rows]);
 }
 
 export function StatusLine() {
   const { answer } = useAsk("GET /api/store", {});
-  const { command, rows } = said.value;
+  const { command, rows } = status.value;
   useKeys({
     copyLink: () => copy(location.href, "the link"),
-    ...(command ? { copyCommand: () => copy(command, "the command") } : {}),
+    copyCommand: command && (() => copy(command, "the command")),
   });
   return (
     <footer class="status">

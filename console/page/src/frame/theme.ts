@@ -1,20 +1,13 @@
 // The theme: the system's, unless another one is chosen.
 import { signal } from "@preact/signals";
+import { keep, recall } from "../storage";
 import { announce } from "./live";
 
 const KEY = "turnspan.theme";
 const THEMES = ["system", "dark", "light"] as const;
 type Theme = (typeof THEMES)[number];
 
-export const theme = signal<Theme>(stored());
-
-function stored(): Theme {
-  try {
-    return THEMES.find((one) => one === localStorage.getItem(KEY)) ?? "system";
-  } catch {
-    return "system";
-  }
-}
+export const theme = signal<Theme>(THEMES.find((name) => name === recall(KEY)) ?? "system");
 
 export function applyTheme(): void {
   document.documentElement.dataset.theme = theme.value;
@@ -22,11 +15,7 @@ export function applyTheme(): void {
 
 export function nextTheme(): void {
   theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? "system";
-  try {
-    localStorage.setItem(KEY, theme.value);
-  } catch {
-    // as long as the tab is open, then
-  }
+  keep(KEY, theme.value);
   applyTheme();
   announce(`Theme: ${theme.value}`);
 }

@@ -51,9 +51,9 @@ const WRONG = Decoration.mark({ class: "cm-wrong" });
 const wrongPart = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(shown, transaction) {
-    const told = transaction.effects.find((effect) => effect.is(wrong));
-    if (told)
-      return told.value ? Decoration.set(WRONG.range(told.value.from, told.value.to)) : shown;
+    const change = transaction.effects.find((effect) => effect.is(wrong));
+    if (change)
+      return change.value ? Decoration.set(WRONG.range(change.value.from, change.value.to)) : shown;
     return transaction.docChanged ? Decoration.none : shown;
   },
   provide: (field) => [

@@ -12,7 +12,7 @@ const PIECE = 64_000;
 const ENDLESS = /\S{4000}/;
 const NESTED = /^[ \t]{100,}([-*+]|\d+[.)])|^([ \t]*>){40}|^(\s*([-*+]|\d+[.)])){40}/m;
 
-interface Told {
+interface Rendered {
   readonly elements: ComponentChildren;
   /** Characters that follow. */
   readonly left: number;
@@ -22,21 +22,21 @@ interface Told {
 
 export function Markdown({ text }: { text: string }) {
   const [pieces, setPieces] = useState(1);
-  const told = useMemo(() => read(text, pieces), [text, pieces]);
-  if (told.refused) {
+  const rendered = useMemo(() => read(text, pieces), [text, pieces]);
+  if (rendered.refused) {
     return (
       <>
-        <Missing reason={`as written: ${told.refused}`} />
+        <Missing reason={`as written: ${rendered.refused}`} />
         <Verbatim text={text} />
       </>
     );
   }
   return (
     <div class="markdown" dir="auto">
-      {told.elements}
-      {told.left > 0 && (
+      {rendered.elements}
+      {rendered.left > 0 && (
         <button type="button" class="more" onClick={() => setPieces(pieces + 1)}>
-          {count(told.left)} more characters
+          {count(rendered.left)} more characters
         </button>
       )}
     </div>
@@ -44,9 +44,9 @@ export function Markdown({ text }: { text: string }) {
 }
 
 /** The first so many pieces of a text. */
-export function read(text: string, pieces: number): Told {
+export function read(text: string, pieces: number): Rendered {
   const begin = text.slice(0, endOf(text, pieces * PIECE));
-  const refused = (why: string): Told => ({ elements: null, left: 0, refused: why });
+  const refused = (why: string): Rendered => ({ elements: null, left: 0, refused: why });
   if (ENDLESS.test(begin)) return refused("it has a word of more than 4,000 characters");
   if (NESTED.test(begin)) return refused("its lists or quotes are nested too deeply");
   try {

@@ -38,16 +38,14 @@ export interface Axis {
   readonly folds: readonly { readonly from: number; readonly to: number }[];
 }
 
-interface Span {
-  readonly row: Bar["row"];
-  readonly begin: number;
-  readonly end: number;
-  readonly running: boolean;
-}
-
 interface Stretch {
   readonly begin: number;
   readonly end: number;
+}
+
+interface Span extends Stretch {
+  readonly row: Bar["row"];
+  readonly running: boolean;
 }
 
 /** The lines of these rows, in their order; `now` is for what still runs, in milliseconds. */
@@ -67,11 +65,11 @@ export function timeline(session: Session, rows: readonly Row[], now: number): L
 
 function spanOf(row: Row, now: number): Span | null {
   if (row.kind === "end") return null;
-  const told = row.kind === "turn" ? row.turn : row.kind === "call" ? row.call : row.request.ran;
-  if (!told) return null;
-  const begin = Date.parse(told.start_time) / 1000;
+  const ran = row.kind === "turn" ? row.turn : row.kind === "call" ? row.call : row.request.ran;
+  if (!ran) return null;
+  const begin = Date.parse(ran.start_time) / 1000;
   const running = row.kind === "turn" && row.turn.status === "running";
-  const end = running ? Math.max(begin, now / 1000) : begin + told.duration;
+  const end = running ? Math.max(begin, now / 1000) : begin + ran.duration;
   return { row, begin, end, running };
 }
 
@@ -132,18 +130,18 @@ function idleIn(spans: readonly Span[], begin: number, end: number): Stretch[] {
     .sort((one, other) => one.begin - other.begin);
   // Of a turn that runs nobody knows what it does since its last row.
   const last = spans.some((span) => span.running) ? Math.max(...active.map((s) => s.end)) : end;
-  const found: Stretch[] = [];
+  const stretches: Stretch[] = [];
   let until = begin;
   for (const span of [...active, { begin: last, end: last }]) {
-    if (span.begin - until > IDLE) found.push({ begin: until, end: span.begin });
+    if (span.begin - until > IDLE) stretches.push({ begin: until, end: span.begin });
     until = Math.max(until, span.end);
   }
-  return found;
+  return stretches;
 }
 
 /** Of each call and tool, with how many of its own turn it shared time. */
 function besideOthers(spans: readonly Span[]): Map<Span, number> {
-  const found = new Map<Span, number>();
+  const numbers = new Map<Span, number>();
   const order = spans
     .filter((span) => span.row.kind !== "turn")
     .sort((one, other) => one.begin - other.begin);
@@ -152,9 +150,9 @@ function besideOthers(spans: readonly Span[]): Map<Span, number> {
       const other = order[next];
       if (!other || other.begin >= span.end) break;
       if (other.row.inside.at(-1) !== span.row.inside.at(-1)) continue;
-      found.set(span, (found.get(span) ?? 0) + 1);
-      found.set(other, (found.get(other) ?? 0) + 1);
+      numbers.set(span, (numbers.get(span) ?? 0) + 1);
+      numbers.set(other, (numbers.get(other) ?? 0) + 1);
     }
   }
-  return found;
+  return numbers;
 }

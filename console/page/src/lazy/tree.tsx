@@ -1,9 +1,8 @@
 // JSON as a tree to be folded: only what is open is in the document, and of a long list a piece at
 // a time, so that 5 MB open as fast as a line.
 
-import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { count, counted, jsonOf, Line, plain, Verbatim } from "/static/app.js";
+import { count, counted, Fold, jsonOf, Line, plain, Verbatim } from "/static/app.js";
 
 const PIECE = 100;
 const LONG = 2_000;
@@ -61,7 +60,7 @@ function Entry({ name, value, depth, alone }: EntryProps) {
   return (
     <Fold
       open={alone || (depth === 0 && size <= 5)}
-      deep={depth >= INDENTED}
+      look={depth >= INDENTED ? "deep" : undefined}
       summary={
         <>
           <Name name={name} />{" "}
@@ -77,27 +76,6 @@ function Entry({ name, value, depth, alone }: EntryProps) {
   );
 }
 
-interface FoldProps {
-  open: boolean;
-  deep: boolean;
-  summary: ComponentChildren;
-  children: () => ComponentChildren;
-}
-
-function Fold({ open, deep, summary, children }: FoldProps) {
-  const [shown, setShown] = useState(open);
-  return (
-    <details
-      class={deep ? "deep" : undefined}
-      open={open}
-      onToggle={(event) => setShown(event.currentTarget.open)}
-    >
-      <summary>{summary}</summary>
-      {shown && children()}
-    </details>
-  );
-}
-
 function Name({ name }: { name: string }) {
   return <span class="name">{plain(name)}:</span>;
 }
@@ -107,8 +85,7 @@ function Leaf({ value }: { value: unknown }) {
   if (value.length > LONG) {
     return (
       <Fold
-        open={false}
-        deep={true}
+        look="deep"
         summary={
           <>
             <Line text={value.slice(0, 120)} />{" "}

@@ -11,6 +11,16 @@ export async function copy(text: string, what: string): Promise<void> {
   }
 }
 
+/** Save a text as a file. */
+export function download(text: string, name: string, type: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  // Not at once: a browser may not have begun to read it.
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
 /** A command line that says the same, to be copied. */
 export function Command({ line }: { line: string }) {
   return (
@@ -35,8 +45,8 @@ export function commandLine(
   words: readonly string[],
   options: Readonly<Record<string, string>> = {},
 ): string {
-  const given = Object.entries(options).filter(([, value]) => value);
-  return ["turnspan", ...words.map(quoted), ...given.map(([k, v]) => `--${k} ${quoted(v)}`)].join(
+  const named = Object.entries(options).filter(([, value]) => value);
+  return ["turnspan", ...words.map(quoted), ...named.map(([k, v]) => `--${k} ${quoted(v)}`)].join(
     " ",
   );
 }

@@ -1,7 +1,7 @@
 // A diagnostic as a panel: its question, its rows, and what to do about them.
 import type { ComponentChildren } from "preact";
 import type { DiagnosticAnswer } from "../types";
-import { param, to, withParams } from "../url";
+import { param, to, windowQuery, withParams } from "../url";
 import { useAsk } from "../use_ask";
 import { End } from "./end";
 import { bytes, count, dollars, percent, seconds, UNKNOWN, When } from "./numbers";
@@ -20,18 +20,16 @@ interface Props {
 export function Diagnosed({ name, title, columns, limit = 6 }: Props) {
   const asked = useAsk("GET /api/diagnostic", {
     name,
-    project: param("project"),
-    since: param("since"),
-    until: param("until"),
+    ...windowQuery(),
     limit,
   });
   const { answer } = asked;
   return (
     <Panel title={title} {...(answer ? { question: answer.question, sql: answer.sql } : {})}>
       <Answered asked={asked} rows={4}>
-        {(told) =>
-          told.rows.length ? (
-            <Rows told={told} columns={columns} />
+        {(answer) =>
+          answer.rows.length ? (
+            <Rows answer={answer} columns={columns} />
           ) : (
             <p class="faint">✓ None in this time.</p>
           )
@@ -41,16 +39,16 @@ export function Diagnosed({ name, title, columns, limit = 6 }: Props) {
   );
 }
 
-function Rows({ told, columns }: { told: DiagnosticAnswer; columns: readonly string[] }) {
-  const places = columns.map((name) => told.columns.indexOf(name)).filter((at) => at >= 0);
+function Rows({ answer, columns }: { answer: DiagnosticAnswer; columns: readonly string[] }) {
+  const places = columns.map((name) => answer.columns.indexOf(name)).filter((at) => at >= 0);
   return (
-    <Scrolled label={`${told.title}: rows`} look="behind">
+    <Scrolled label={`${answer.title}: rows`} look="behind">
       <Table
         columns={places.map((at) => ({
-          ...columnOf(told.columns, at, isNumber(told.rows[0]?.[at])),
-          head: heading(told.columns[at] ?? ""),
+          ...columnOf(answer.columns, at, isNumber(answer.rows[0]?.[at])),
+          head: heading(answer.columns[at] ?? ""),
         }))}
-        rows={told.rows}
+        rows={answer.rows}
         keyOf={(_, index) => String(index)}
       />
     </Scrolled>

@@ -1,6 +1,6 @@
 // How the turns of a list divide; a value is a filter.
 import { has, term, toggled } from "../filter_text";
-import type { Facets as Found } from "../types";
+import type { Facets as FacetsAnswer, WantedQuery } from "../types";
 import { param, setParams } from "../url";
 import { useAsk } from "../use_ask";
 import { kindOfEnd } from "./end";
@@ -18,14 +18,7 @@ const TITLES: Readonly<Record<string, string>> = {
   error: "error",
 };
 
-interface Query {
-  project: string;
-  since: string;
-  until: string;
-  filter: string;
-}
-
-export function Facets({ query }: { query: Query }) {
+export function Facets({ query }: { query: WantedQuery }) {
   const { answer, stale } = useAsk("GET /api/facets", query);
   return (
     <aside class={`facets ${stale ? "stale" : ""}`} aria-label="What the turns have in common">
@@ -36,7 +29,7 @@ export function Facets({ query }: { query: Query }) {
   );
 }
 
-function Facet({ name, values, sql }: Found["facets"][number]) {
+function Facet({ name, values, sql }: FacetsAnswer["facets"][number]) {
   const filter = param("f");
   return (
     <section>
@@ -44,14 +37,14 @@ function Facet({ name, values, sql }: Found["facets"][number]) {
         {TITLES[name] ?? name} <SqlLink title={TITLES[name] ?? name} sql={sql} />
       </h2>
       {values.map(({ value, turns }) => {
-        const one = term(name, value);
+        const chip = term(name, value);
         const end = name === "stop" ? kindOfEnd(value) : null;
         return (
           <button
             type="button"
             key={value}
-            aria-pressed={has(filter, one)}
-            onClick={() => setParams({ f: toggled(filter, one), at: "" })}
+            aria-pressed={has(filter, chip)}
+            onClick={() => setParams({ f: toggled(filter, chip), at: "" })}
           >
             <span class="name" title={plain(value)}>
               {end && (

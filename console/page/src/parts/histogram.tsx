@@ -1,9 +1,10 @@
 // When the turns began: bars over time. A bar, or a stretch of them, is a window of time.
 import { useState } from "preact/hooks";
-import { hint, useKeys } from "../keys";
+import { useKeys } from "../keys";
 import type { HistogramBin, WantedQuery } from "../types";
 import { setParams } from "../url";
 import { useAsk } from "../use_ask";
+import { KeyButton } from "./key_button";
 import { count, counted, dollars, seconds, When } from "./numbers";
 import { SqlLink } from "./panel";
 import { type Column, Table } from "./table";
@@ -20,9 +21,9 @@ export function Histogram({ query }: { query: WantedQuery }) {
     <div class={`histogram ${stale ? "stale" : ""}`}>
       <p>
         {counted(answer.turns, "turn")} · {dollars(answer.cost_usd)} · a bar is {seconds(width)}{" "}
-        <button type="button" title={hint("table")} onClick={() => setTable(!table)}>
+        <KeyButton action="table" act={() => setTable(!table)} bare>
           {table ? "Bars" : "Table"}
-        </button>{" "}
+        </KeyButton>{" "}
         <SqlLink title="turns over time" sql={answer.sql} />
       </p>
       {table ? (

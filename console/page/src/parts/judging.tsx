@@ -1,10 +1,10 @@
 // What was stored here, and taking it back.
 import { useState } from "preact/hooks";
-import { AskError, ask } from "../api";
+import { ask, asRefusal } from "../api";
 import { announce } from "../frame/live";
 import type { StoredJudgment } from "../types";
 import { counted } from "./numbers";
-import { visible } from "./text";
+import { Problem } from "./states";
 
 interface Judging {
   readonly saved: readonly StoredJudgment[];
@@ -33,8 +33,7 @@ export function useJudging(by: string) {
       setJudging(await work());
       setRetry({ what: "", id: "" });
     } catch (failed) {
-      const error = failed instanceof AskError ? failed.message : String(failed);
-      setJudging((now) => ({ ...now, error, words: "" }));
+      setJudging((now) => ({ ...now, error: asRefusal(failed).message, words: "" }));
     } finally {
       setBusy(false);
     }
@@ -59,7 +58,8 @@ export function useJudging(by: string) {
   return { judging, busy, save, takeBack };
 }
 
-export function Told({ judging }: { judging: Judging }) {
+/** What was stored last, or why it was not. */
+export function Outcome({ judging }: { judging: Judging }) {
   return (
     <>
       {judging.words && (
@@ -67,11 +67,7 @@ export function Told({ judging }: { judging: Judging }) {
           <span aria-hidden="true">✓</span> {judging.words}
         </p>
       )}
-      {judging.error && (
-        <p class="problem" role="alert">
-          <span aria-hidden="true">✗</span> {visible(judging.error)}
-        </p>
-      )}
+      {judging.error && <Problem message={judging.error} />}
     </>
   );
 }

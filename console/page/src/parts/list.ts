@@ -2,7 +2,7 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useKeys } from "../keys";
-import { param, setParams } from "../url";
+import { param, replaceParams } from "../url";
 
 export interface Cursor {
   readonly at: number;
@@ -51,7 +51,7 @@ export function useCursor<R>(
     const row = rows[next];
     if (row === undefined) return false;
     moved.current = true;
-    setParams({ at: idOf(row, next) }, { replace: true });
+    replaceParams({ at: idOf(row, next) });
     return true;
   };
   const jump = (by: 1 | -1) => {

@@ -35,7 +35,7 @@ export function ListScreen(props: Props) {
         {() =>
           rows.length ? (
             <>
-              <RowsShown name={name} sql={sql} each={rows} />
+              <RowsShown name={name} sql={sql} records={rows} />
               {children}
             </>
           ) : (

@@ -1,59 +1,50 @@
 // Two texts, with the words that differ marked: as one text with what went and what came, or as the
 // second one with what the first does not have.
-import { diffLines, diffWordsWithSpace } from "diff";
+import { type ChangeObject, diffLines, diffWordsWithSpace } from "diff";
 import { useMemo } from "preact/hooks";
 import { visible } from "./text";
 
-interface Piece {
-  readonly text: string;
-  readonly kind: "same" | "gone" | "new";
-}
+type Piece = Pick<ChangeObject<string>, "value" | "added" | "removed">;
 
 /** How long words are looked for; after that whole lines are compared. */
 const PATIENCE = 150;
 
-export function pieces(before: string, after: string): Piece[] {
-  const found =
+function piecesOf(before: string, after: string): readonly Piece[] {
+  return (
     diffWordsWithSpace(before, after, { timeout: PATIENCE }) ??
-    diffLines(before, after, { timeout: PATIENCE });
-  if (!found) {
-    return [
-      { text: before, kind: "gone" },
-      { text: after, kind: "new" },
-    ];
-  }
-  return found.map(({ value, added, removed }) => ({
-    text: value,
-    kind: added ? "new" : removed ? "gone" : "same",
-  }));
+    diffLines(before, after, { timeout: PATIENCE }) ?? [
+      { value: before, added: false, removed: true },
+      { value: after, added: true, removed: false },
+    ]
+  );
 }
 
 /** What went and what came, in one text. */
 export function Changed({ before, after }: { before: string; after: string }) {
-  const found = useMemo(() => pieces(before, after), [before, after]);
-  return <div class="verbatim">{found.map(element)}</div>;
-}
-
-/** A text, with what another one does not have marked. */
-export function Against({ other, text }: { other: string; text: string }) {
-  const found = useMemo(
-    () => pieces(other, text).filter((piece) => piece.kind !== "gone"),
-    [other, text],
-  );
+  const pieces = useMemo(() => piecesOf(before, after), [before, after]);
   return (
-    <div class="verbatim" dir="auto">
-      {found.map((piece, at) =>
-        piece.kind === "same" ? visible(piece.text) : <mark key={at}>{visible(piece.text)}</mark>,
-      )}
+    <div class="verbatim">
+      {pieces.map((piece, at) => (
+        <Marked key={at} piece={piece} text={piece.value} />
+      ))}
     </div>
   );
 }
 
-function element(piece: Piece, at: number) {
-  if (piece.kind === "same") return visible(piece.text);
-  return piece.kind === "new" ? (
-    <ins key={at}>{visible(piece.text)}</ins>
-  ) : (
-    <del key={at}>{visible(piece.text)}</del>
+/** A piece of two texts: taken out, put in, or in both. */
+export function Marked({ piece, text }: { piece: Piece; text: string }) {
+  if (piece.added) return <ins>{visible(text)}</ins>;
+  return piece.removed ? <del>{visible(text)}</del> : visible(text);
+}
+
+/** A text, with what another one does not have marked. */
+export function Against({ other, text }: { other: string; text: string }) {
+  const pieces = useMemo(() => piecesOf(other, text), [other, text]);
+  return (
+    <div class="verbatim" dir="auto">
+      {pieces.map(({ value, added, removed }, at) =>
+        added ? <mark key={at}>{visible(value)}</mark> : !removed && visible(value),
+      )}
+    </div>
   );
 }

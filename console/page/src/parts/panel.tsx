@@ -1,5 +1,6 @@
 // One question of a screen, with its answer and the SQL that gives it.
 import type { ComponentChildren } from "preact";
+import { stepFocus } from "../frame/focus";
 import { hint, useKeys } from "../keys";
 import { go, withParams } from "../url";
 
@@ -39,10 +40,10 @@ export function sqlScreen(sql: string): string {
 /** The keys of a screen of panels: to the next, and to the SQL of the one with the focus. */
 export function usePanelKeys(): void {
   useKeys({
-    next: () => step(1),
-    previous: () => step(-1),
-    nextProblem: () => focusOn(problems(), 1),
-    previousProblem: () => focusOn(problems(), -1),
+    next: () => stepFocus(panels(), 1, chosen()),
+    previous: () => stepFocus(panels(), -1, chosen()),
+    nextProblem: () => stepFocus(problems(), 1),
+    previousProblem: () => stepFocus(problems(), -1),
     sql: () => {
       const link = (chosen() ?? panels()[0])?.querySelector("a.sql");
       if (!(link instanceof HTMLAnchorElement)) return false;
@@ -52,33 +53,16 @@ export function usePanelKeys(): void {
   });
 }
 
-/** Where to look first: what is worth a look, then the ends that are no good ones. */
-function problems(): HTMLElement[] {
-  const found = [".looks a", ".bars a[data-problem]"];
-  return found.flatMap((one) => [...document.querySelectorAll<HTMLElement>(`main ${one}`)]);
+function panels(): Element[] {
+  return [...document.querySelectorAll("main .panel")];
 }
 
-function focusOn(every: readonly HTMLElement[], by: 1 | -1): boolean {
-  const now = every.indexOf(document.activeElement as HTMLElement);
-  const next = every[now < 0 ? (by > 0 ? 0 : every.length - 1) : now + by];
-  next?.focus();
-  next?.scrollIntoView({ block: "nearest" });
-  return next !== undefined;
-}
-
-function panels(): HTMLElement[] {
-  return [...document.querySelectorAll<HTMLElement>("main .panel")];
-}
-
-function chosen(): HTMLElement | undefined {
+function chosen(): Element | undefined {
   return panels().find((panel) => panel.contains(document.activeElement));
 }
 
-function step(by: number): boolean {
-  const every = panels();
-  const now = chosen();
-  const next = every[now ? every.indexOf(now) + by : 0];
-  next?.focus();
-  next?.scrollIntoView({ block: "nearest" });
-  return next !== undefined;
+/** Where to look first: what is worth a look, then the ends that are no good ones. */
+function problems(): Element[] {
+  const places = [".looks a", ".bars a[data-problem]"];
+  return places.flatMap((place) => [...document.querySelectorAll(`main ${place}`)]);
 }

@@ -1,17 +1,16 @@
 // A plot over time, with a table of the same behind it. A stretch that is drawn is a window.
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type * as Charts from "../charts";
 import { theme } from "../frame/theme";
 import { setParams } from "../url";
+import { useFile } from "../use_file";
 import { When } from "./numbers";
 import { Scrolled } from "./states";
 import { type Column, Table } from "./table";
 
 /** Tables instead of plots, on the whole screen. */
 export const tables = signal(false);
-
-const CHARTS = "/static/charts.js";
 
 interface Props {
   label: string;
@@ -43,27 +42,21 @@ export function Plot(props: Props) {
 function Drawn(props: Props) {
   const { label, times, width, series, stacked = false, written } = props;
   const place = useRef<HTMLDivElement>(null);
-  const [failed, setFailed] = useState(false);
+  const { file, failed } = useFile<typeof Charts>("/static/charts.js");
   const key = JSON.stringify([times, series]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` is what is drawn, as text.
   useEffect(() => {
-    let gone = false;
-    let remove = () => {};
-    import(CHARTS)
-      .then((charts: typeof Charts) => {
-        if (gone || !place.current) return;
-        remove = charts.draw(
-          place.current,
-          { times: times.map(secondsOf), width, series, stacked, written, chosen: choose },
-          "overview",
-        );
-      })
-      .catch(() => setFailed(true));
-    return () => {
-      gone = true;
-      remove();
+    if (!file || !place.current) return;
+    const plotted = {
+      times: times.map(secondsOf),
+      width,
+      series,
+      stacked,
+      written,
+      chosen: choose,
     };
-  }, [key, theme.value]);
+    return file.draw(place.current, plotted, "overview");
+  }, [file, key, theme.value]);
   if (failed) return <Numbers {...props} />;
   return (
     <div

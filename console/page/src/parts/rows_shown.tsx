@@ -1,5 +1,6 @@
 // What can be done with the rows of a list: their SQL, and a file of them.
 import { go } from "../url";
+import { download } from "./copy";
 import { SqlLink, sqlScreen } from "./panel";
 import { plain } from "./text";
 
@@ -9,22 +10,22 @@ export interface Rows {
 }
 
 /** Rows of fields, as they came. */
-export function rowsOf(each: readonly object[]): Rows {
-  return { columns: Object.keys(each[0] ?? {}), rows: each.map(Object.values) };
+export function rowsOf(records: readonly object[]): Rows {
+  return { columns: Object.keys(records[0] ?? {}), rows: records.map(Object.values) };
 }
 
 interface Props {
   /** What they are, as the file is called: `turns`. */
   name: string;
   sql: string | undefined;
-  each: readonly object[];
+  records: readonly object[];
 }
 
-export function RowsShown({ name, sql, each }: Props) {
+export function RowsShown({ name, sql, records }: Props) {
   return (
     <p class="rows-shown">
       {sql && <SqlLink title={name} sql={sql} />}
-      {each.length > 0 && <Downloads name={name} told={rowsOf(each)} />}
+      {records.length > 0 && <Downloads name={name} table={rowsOf(records)} />}
     </p>
   );
 }
@@ -34,21 +35,16 @@ export function openSql(sql: string | undefined): () => unknown {
   return () => (sql ? go(sqlScreen(sql)) : false);
 }
 
-export function Downloads({ name = "", told }: { name?: string; told: Rows }) {
-  const save = (kind: string, text: string) => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-    link.download = `${["turnspan", name].filter(Boolean).join("-")}.${kind}`;
-    link.click();
-    URL.revokeObjectURL(link.href);
-  };
+export function Downloads({ name = "", table }: { name?: string; table: Rows }) {
+  const save = (kind: string, text: string) =>
+    download(text, `${["turnspan", name].filter(Boolean).join("-")}.${kind}`, "text/plain");
   const label = (kind: string) => (name ? `${name} shown as ${kind}` : kind);
   return (
     <>
-      <button type="button" aria-label={label("CSV")} onClick={() => save("csv", csv(told))}>
+      <button type="button" aria-label={label("CSV")} onClick={() => save("csv", csv(table))}>
         CSV
       </button>{" "}
-      <button type="button" aria-label={label("JSON")} onClick={() => save("json", json(told))}>
+      <button type="button" aria-label={label("JSON")} onClick={() => save("json", json(table))}>
         JSON
       </button>
     </>

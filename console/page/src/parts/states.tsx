@@ -1,10 +1,10 @@
 // What a screen shows where it has no answer, and beside an answer that is old.
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { type AskError, isTrouble, trouble, UNKNOWN_TOKEN } from "../api";
 import { type Asked, askAgain, isAnyKnown } from "../use_ask";
 import { UNKNOWN } from "./numbers";
-import { visible } from "./text";
+import { Verbatim, visible } from "./text";
 
 interface Props<A> {
   asked: Asked<A>;
@@ -22,9 +22,7 @@ export function Answered<A>({ asked, heading, rows = 8, children }: Props<A>) {
   return (
     <>
       {heading && !shown && <h1>{heading}</h1>}
-      {error && !isSaid(error) && (
-        <Problem error={error} {...(shown ? { stale: true } : {})} again={again} />
-      )}
+      {error && !isSaid(error) && <Problem message={error.message} stale={shown} again={again} />}
       {error && isSaid(error) && !shown && <p class="faint">{UNKNOWN}</p>}
       {asked.loading && <Waiting rows={rows} />}
       {shown && (
@@ -81,27 +79,28 @@ export function Trouble() {
     return () => clearInterval(timer);
   }, [passes]);
   if (error?.details === NO_STORE) return <Welcome message={error.message} />;
-  return error && <Problem error={error} again={askAgain} stale={isAnyKnown()} />;
+  return error && <Problem message={error.message} again={askAgain} stale={isAnyKnown()} />;
 }
 
 /** Why a part of a list did not come; nothing where the frame says it. */
 export function Refused({ error }: { error: AskError | null }) {
-  return error && !isSaid(error) ? <Problem error={error} /> : null;
+  return error && !isSaid(error) ? <Problem message={error.message} /> : null;
 }
 
 interface ProblemProps {
-  error: AskError;
-  again?: () => void;
+  message: string;
+  again?: (() => void) | false;
   /** An older answer is shown. */
   stale?: boolean;
 }
 
-function Problem({ error, again, stale }: ProblemProps) {
+/** Why something could not be done, and the way to try it again. */
+export function Problem({ message, again, stale }: ProblemProps) {
   return (
     <div class="problem" role="alert">
       <p>
         <span aria-hidden="true">✗ </span>
-        {visible(error.message)}
+        {visible(message)}
         {stale && " What is shown is from before."}
       </p>
       {again && (
@@ -130,6 +129,11 @@ export function Nothing({ title, heading, children }: NothingProps) {
   );
 }
 
+/** Recorded text, or the reason why it is not there. */
+export function Recorded({ text, missing }: { text: string | null; missing: string }) {
+  return text ? <Verbatim text={text} /> : <Missing reason={missing} />;
+}
+
 /** Content that is not there, with the reason. */
 export function Missing({ reason }: { reason: string }) {
   return <span class="missing">{reason}</span>;
@@ -137,16 +141,37 @@ export function Missing({ reason }: { reason: string }) {
 
 interface ScrolledProps {
   label: string;
-  look: string;
+  look?: string;
+  /** Beside what the screen is about. */
+  aside?: boolean;
+  onScroll?: (event: Event) => void;
   children: ComponentChildren;
 }
 
 /** What scrolls, and is reached by the keyboard for that. */
-export function Scrolled({ label, look, children }: ScrolledProps) {
+export function Scrolled({ label, look, aside, onScroll, children }: ScrolledProps) {
+  const Tag = aside ? "aside" : "section";
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard.
-    <section class={look} tabIndex={0} aria-label={label}>
+    <Tag class={look} tabIndex={0} aria-label={label} {...(onScroll && { onScroll })}>
       {children}
-    </section>
+    </Tag>
+  );
+}
+
+interface FoldProps {
+  summary: ComponentChildren;
+  open?: boolean;
+  look?: string | undefined;
+  children: () => ComponentChildren;
+}
+
+/** What is made only when it is opened. */
+export function Fold({ summary, open = false, look, children }: FoldProps) {
+  const [shown, setShown] = useState(open);
+  return (
+    <details class={look} open={open} onToggle={(event) => setShown(event.currentTarget.open)}>
+      <summary>{summary}</summary>
+      {shown && children()}
+    </details>
   );
 }

@@ -46,10 +46,10 @@ export function visible(text: string): ComponentChildren {
   const whole = text.replaceAll("\r\n", "\n");
   const pieces: ComponentChildren[] = [];
   let at = 0;
-  for (const found of whole.matchAll(UNFIT)) {
-    if (found.index > at) pieces.push(whole.slice(at, found.index));
-    pieces.push(<span class="unfit">{marked(found[0])}</span>);
-    at = found.index + found[0].length;
+  for (const match of whole.matchAll(UNFIT)) {
+    if (match.index > at) pieces.push(whole.slice(at, match.index));
+    pieces.push(<span class="unfit">{marked(match[0])}</span>);
+    at = match.index + match[0].length;
   }
   if (pieces.length === 0) return whole;
   pieces.push(whole.slice(at));
@@ -61,6 +61,30 @@ export function Line({ text }: { text: string }) {
   // Not \s: that takes characters for blanks that hide, such as U+FEFF.
   const joined = text.replaceAll("\r\n", "\n").replace(/[ \t\n]+/g, " ");
   return <bdi class="recorded">{visible(joined)}</bdi>;
+}
+
+/** Recorded text that is opened when it is wanted. */
+export function Folded({ title, text, open }: { title: string; text: string; open?: boolean }) {
+  return text ? (
+    <details open={open ?? false}>
+      <summary>{title}</summary>
+      <Verbatim text={text} />
+    </details>
+  ) : null;
+}
+
+interface FailureProps {
+  of: { readonly error_type: string; readonly error_message?: string };
+}
+
+/** The error with which something ended, where it did. */
+export function Failure({ of: { error_type, error_message = "" } }: FailureProps) {
+  return error_type ? (
+    <p class="bad">
+      <span aria-hidden="true">✗ </span>
+      <Line text={[error_type, error_message].filter(Boolean).join(": ")} />
+    </p>
+  ) : null;
 }
 
 /** From so many characters or lines on a text may be higher than the box that it scrolls in. */

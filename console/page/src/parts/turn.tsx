@@ -21,16 +21,18 @@ const NAMES: Readonly<Record<string, string>> = {
 const BRIEF = 400;
 
 export function Turn({ turn, level }: { turn: TurnText; level: number }) {
-  const told = turn.told.filter((one) => (LEVELS[one.kind] ?? 3) <= level || one.failed);
-  const hidden = turn.told.length - told.length;
+  const utterances = turn.told.filter(
+    (utterance) => (LEVELS[utterance.kind] ?? 3) <= level || utterance.failed,
+  );
+  const hidden = turn.told.length - utterances.length;
   return (
     <article class="told-turn" aria-label={`Turn ${turn.number || turn.turn_id}`}>
       <Heading turn={turn} />
-      {told.length === 0 && (
+      {utterances.length === 0 && (
         <Missing reason="Nothing that was said is recorded (capture is off)." />
       )}
-      {told.map((one, at) => (
-        <Said key={`${turn.turn_id} ${at}`} one={one} level={level} />
+      {utterances.map((utterance, at) => (
+        <UtteranceView key={`${turn.turn_id} ${at}`} utterance={utterance} level={level} />
       ))}
       {hidden > 0 && (
         <p class="faint">
@@ -61,28 +63,29 @@ function Heading({ turn }: { turn: TurnText }) {
   );
 }
 
-function Said({ one, level }: { one: Utterance; level: number }) {
-  const folded = level < 3 && (one.kind === "tool" || one.kind === "result");
+function UtteranceView({ utterance, level }: { utterance: Utterance; level: number }) {
+  const folded = level < 3 && (utterance.kind === "tool" || utterance.kind === "result");
   return (
     <div
-      class={`told ${one.kind}${one.failed ? " failed" : ""}`}
-      data-depth={Math.min(one.depth, 4)}
+      class={`told ${utterance.kind}${utterance.failed ? " failed" : ""}`}
+      data-depth={Math.min(utterance.depth, 4)}
     >
       <span class="who">
-        {one.failed && <span aria-hidden="true">✗ </span>}
-        {NAMES[one.kind] ?? one.kind} {one.name && <Line text={one.name} />}
+        {utterance.failed && <span aria-hidden="true">✗ </span>}
+        {NAMES[utterance.kind] ?? utterance.kind} {utterance.name && <Line text={utterance.name} />}
       </span>
       <div class="words">
-        {!one.recorded ? (
+        {!utterance.recorded ? (
           <Missing reason="not recorded (capture is off, or it has been pruned)" />
         ) : folded ? (
-          <Line text={one.text.slice(0, BRIEF)} />
+          <Line text={utterance.text.slice(0, BRIEF)} />
         ) : (
-          <Verbatim text={one.text} />
+          <Verbatim text={utterance.text} />
         )}
-        {one.characters > one.text.length && (
+        {utterance.characters > utterance.text.length && (
           <p class="faint">
-            The first {bytes(one.text.length)} of {bytes(one.characters)}: the replay has all of it.
+            The first {bytes(utterance.text.length)} of {bytes(utterance.characters)}: the replay
+            has all of it.
           </p>
         )}
       </div>

@@ -41,9 +41,9 @@ export function understood(value: unknown): Understood | null {
   const edits = [...pairIn(Object.fromEntries(left), String(path))];
   for (const [name, list] of left) {
     if (!Array.isArray(list) || !list.length) continue;
-    const found = list.flatMap((one: unknown) => [...pairIn(one as Fields, String(path))]);
-    if (found.length < list.length) continue;
-    edits.push(...found);
+    const pairs = list.flatMap((one: unknown) => [...pairIn(one as Fields, String(path))]);
+    if (pairs.length < list.length) continue;
+    edits.push(...pairs);
     left.delete(name);
   }
   if (edits.length) for (const name of PAIRS.flat()) left.delete(name);
@@ -64,10 +64,10 @@ export function understood(value: unknown): Understood | null {
   if (edits.length) for (const name of PATHS) if (left.get(name) === path) left.delete(name);
   let command = "";
   for (const name of COMMANDS) {
-    const told = commandOf(left.get(name));
+    const shell = commandOf(left.get(name));
     // `command: "view"` beside a path is a file tool's verb, nothing for a shell.
-    if (!told || command || (path && /^\w+$/.test(told))) continue;
-    command = told;
+    if (!shell || command || (path && /^\w+$/.test(shell))) continue;
+    command = shell;
     left.delete(name);
   }
   return { command, edits, patches, rest: [...left] };

@@ -1,7 +1,7 @@
 // How a text is shown: as it was written, as Markdown, or as a tree of its JSON. Which of them stand
 // otherwise than as written is in the address, by an id of the screen's own.
 import { announce } from "../frame/live";
-import { param, setParams } from "../url";
+import { param, replaceParams } from "../url";
 
 export type Form = "verbatim" | "markdown" | "tree";
 
@@ -30,13 +30,10 @@ export function nextForm(id: string, texts: readonly unknown[]): void {
   if (known.some(isJson)) forms.push("tree");
   const form = forms[(forms.indexOf(formOf(id)) + 1) % forms.length] ?? "verbatim";
   const without = (name: keyof typeof PARAMS) => shownAs(name).filter((one) => one !== id);
-  setParams(
-    {
-      md: [...without("markdown"), ...(form === "markdown" ? [id] : [])].join(" "),
-      tree: [...without("tree"), ...(form === "tree" ? [id] : [])].join(" "),
-    },
-    { replace: true },
-  );
+  replaceParams({
+    md: [...without("markdown"), ...(form === "markdown" ? [id] : [])].join(" "),
+    tree: [...without("tree"), ...(form === "tree" ? [id] : [])].join(" "),
+  });
   announce(`Shown: ${NAMES[form]}`);
 }
 

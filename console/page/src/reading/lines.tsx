@@ -15,8 +15,8 @@ const KINDS: Readonly<Record<string, string>> = {
 /** Two texts as one, line by line. */
 export function LineDiff({ before, after }: { before: string; after: string }) {
   const lines = useMemo(() => {
-    const found = diffLines(before, after, { timeout: PATIENCE });
-    return found?.flatMap(({ value, added, removed }) => {
+    const changes = diffLines(before, after, { timeout: PATIENCE });
+    return changes?.flatMap(({ value, added, removed }) => {
       const mark = added ? "+" : removed ? "-" : " ";
       return value
         .replace(/\n$/, "")

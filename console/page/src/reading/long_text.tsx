@@ -1,7 +1,7 @@
 // A text of which the server has sent the beginning: the rest comes when it is asked for, a piece at
 // a time, so that a message of 5 MB keeps nobody waiting who does not want it.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { AskError } from "../api";
+import { asRefusal } from "../api";
 import { bytes, count } from "../parts/numbers";
 import { Missing } from "../parts/states";
 import type { TextRange } from "../types";
@@ -57,7 +57,7 @@ export function LongText({ text, size, begins, read, form, prose = false }: Prop
       } while (all && now.next < (now.total ?? 0));
     } catch (error) {
       if (signal.aborted) return;
-      setProblem(error instanceof AskError ? error.message : String(error));
+      setProblem(asRefusal(error).message);
     }
     setBusy(false);
   };

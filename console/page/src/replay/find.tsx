@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useKeys } from "../keys";
 import { counted } from "../parts/numbers";
 import type { FoundInSession } from "../types";
-import { param, setParams } from "../url";
+import { param, replaceParams } from "../url";
 import { useAsk } from "../use_ask";
 import type { Session } from "./rows";
 
@@ -22,7 +22,7 @@ export function useFind(session: Session, open: (id: string) => void) {
     () => (answer && text ? placesOf(session, answer) : []),
     [session, answer, text],
   );
-  const found = useMemo(() => (places.length ? new Set(places) : NONE), [places]);
+  const matches = useMemo(() => (places.length ? new Set(places) : NONE), [places]);
   const here = places.indexOf(param("at"));
   useEffect(() => {
     if (shown) field.current?.select();
@@ -33,11 +33,11 @@ export function useFind(session: Session, open: (id: string) => void) {
   };
   const close = () => {
     setShown(false);
-    setParams({ q: "" }, { replace: true });
+    replaceParams({ q: "" });
   };
   useKeys(shown || text ? { out: close } : {});
   const number = answer ? counted(places.length, "place") : "…";
-  const said = asked.error ? asked.error.message : number;
+  const status = asked.error ? asked.error.message : number;
   const bar = (shown || text) && (
     <search class="find">
       <input
@@ -50,25 +50,25 @@ export function useFind(session: Session, open: (id: string) => void) {
           if (event.key !== "Enter") return;
           event.preventDefault();
           const wanted = event.currentTarget.value;
-          if (wanted !== text) setParams({ q: wanted }, { replace: true });
+          if (wanted !== text) replaceParams({ q: wanted });
           else step(event.shiftKey ? -1 : 1);
         }}
       />
       <span role="status">
-        {text ? (here >= 0 ? `${here + 1} of ${said}` : said) : "Enter finds"}
+        {text ? (here >= 0 ? `${here + 1} of ${status}` : status) : "Enter finds"}
       </span>
       <button type="button" onClick={close}>
         Close
       </button>
     </search>
   );
-  return { bar, found, begin: () => (shown ? field.current?.focus() : setShown(true)) };
+  return { bar, matches, begin: () => (shown ? field.current?.focus() : setShown(true)) };
 }
 
 /** The rows, in their order, in which something was found. */
-function placesOf(session: Session, found: FoundInSession): string[] {
-  const messages = new Set(found.messages);
-  const ids = new Set([...found.turns, ...found.calls, ...found.tools]);
+function placesOf(session: Session, matches: FoundInSession): string[] {
+  const messages = new Set(matches.messages);
+  const ids = new Set([...matches.turns, ...matches.calls, ...matches.tools]);
   const { outline } = session;
   return session.rows
     .filter((row) => {

@@ -1,21 +1,19 @@
 // What a session is, and what can be done with all of it.
-import { hint } from "../keys";
+import { KeyButton } from "../parts/key_button";
 import { counted, dollars } from "../parts/numbers";
 import { save } from "../parts/save";
 import { plain } from "../parts/text";
 import type { Outline } from "../types";
-import { param, setParams } from "../url";
+import { param, replaceParams, toggleParam } from "../url";
 import type { Level } from "./rows";
 
-export function Header({
-  outline,
-  level,
-  following,
-}: {
+interface Props {
   outline: Outline;
   level: Level;
   following: boolean;
-}) {
+}
+
+export function Header({ outline, level, following }: Props) {
   const roots = outline.turns.filter((turn) => !turn.parent_turn_id);
   const cost = roots.some((turn) => turn.cost_usd !== null)
     ? roots.reduce((sum, turn) => sum + (turn.cost_usd ?? 0), 0)
@@ -39,25 +37,15 @@ export function Header({
       >
         Save as HTML
       </button>
-      <button
-        type="button"
-        aria-pressed={param("w") === "1"}
-        title={hint("waterfall")}
-        onClick={() => setParams({ w: param("w") ? "" : "1" }, { replace: true })}
-      >
+      <KeyButton action="waterfall" on={param("w") === "1"} act={() => toggleParam("w")} bare>
         waterfall
-      </button>
-      <button
-        type="button"
-        aria-pressed={following}
-        title={hint("follow")}
-        onClick={() => setParams({ f: following ? "" : "1" }, { replace: true })}
-      >
+      </KeyButton>
+      <KeyButton action="follow" on={following} act={() => toggleParam("f")} bare>
         <span aria-hidden="true" class={following && outline.running ? "busy" : "faint"}>
           ●{" "}
         </span>
         {following ? (outline.running ? "following" : "followed: nothing runs") : "follow"}
-      </button>
+      </KeyButton>
       <fieldset class="levels">
         <legend class="hidden">Level of detail</legend>
         {([1, 2, 3] as const).map((one) => (
@@ -66,7 +54,7 @@ export function Header({
             type="button"
             aria-pressed={level === one}
             title={LEVELS[one]}
-            onClick={() => setParams({ l: String(one) }, { replace: true })}
+            onClick={() => replaceParams({ l: String(one) })}
           >
             {one}
           </button>

@@ -2,20 +2,19 @@
 import type { ComponentChildren } from "preact";
 import { End } from "../parts/end";
 import { count, dollars, estimated, seconds } from "../parts/numbers";
-import { Answered } from "../parts/states";
+import { Answered, Scrolled } from "../parts/states";
 import { Line, plain } from "../parts/text";
 import type { OutlineCall, OutlineTurn } from "../types";
 import { to } from "../url";
 import { useAsk } from "../use_ask";
 import { rowAddress } from "./place";
-import type { Row, Session } from "./rows";
+import type { CallRow, Row, Session } from "./rows";
 
 export function Inspector({ row, session }: { row: Row | undefined; session: Session }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard.
-    <aside class="inspector" aria-label="The chosen row" tabIndex={0}>
+    <Scrolled aside look="inspector" label="The chosen row">
       {row ? <Chosen row={row} session={session} /> : <p class="faint">j and k choose a row.</p>}
-    </aside>
+    </Scrolled>
   );
 }
 
@@ -24,7 +23,7 @@ function Chosen({ row, session }: { row: Row; session: Session }) {
     return <TurnFacts turn={row.turn} session={session} />;
   }
   if (row.kind === "call") {
-    return <CallFacts call={row.call} number={row.number} project={session.outline.project} />;
+    return <CallFacts row={row} project={session.outline.project} />;
   }
   const ran = row.request.ran;
   return (
@@ -42,17 +41,7 @@ function Chosen({ row, session }: { row: Row; session: Session }) {
   );
 }
 
-function CallFacts({
-  call,
-  number,
-  project,
-}: {
-  call: OutlineCall;
-  number: number;
-  project: string;
-}) {
-  const tokens = (value: number | null) =>
-    call.tokens_estimated ? estimated(count(value)) : count(value);
+function CallFacts({ row: { call, number }, project }: { row: CallRow; project: string }) {
   return (
     <>
       <h2>Call {number}</h2>
@@ -60,11 +49,7 @@ function CallFacts({
         <Fact name="model">{plain(call.model)}</Fact>
         <Fact name="took">{seconds(call.duration)}</Fact>
         <Fact name="first token">{seconds(call.time_to_first_chunk)}</Fact>
-        <Fact name="tokens in">{tokens(call.input_tokens)}</Fact>
-        <Fact name="cache read">{tokens(call.cache_read_tokens)}</Fact>
-        <Fact name="cache write">{tokens(call.cache_write_tokens)}</Fact>
-        <Fact name="tokens out">{tokens(call.output_tokens)}</Fact>
-        <Fact name="reasoning">{tokens(call.reasoning_tokens)}</Fact>
+        <TokenFacts call={call} />
         <Fact name="cost">{dollars(call.cost_usd)}</Fact>
         <Fact name="finish">{plain(call.finish_reasons.join(", ")) || "–"}</Fact>
         <Fact name="round">{count(call.round)}</Fact>
@@ -104,11 +89,7 @@ function TurnFacts({ turn, session }: { turn: OutlineTurn; session: Session }) {
             </p>
             {stop.detail && <Line text={stop.detail} />}
             <Facts>
-              {stop.facts.map(([name, value]) => (
-                <Fact key={name} name={name.replaceAll("_", " ")}>
-                  {plain(value)}
-                </Fact>
-              ))}
+              <NamedFacts facts={stop.facts} />
             </Facts>
             <ul class="evidence">
               {stop.rows.map((row) => (
@@ -146,4 +127,31 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
       <dd>{children}</dd>
     </>
   );
+}
+
+/** Facts whose names are the names of columns. */
+export function NamedFacts({ facts }: { facts: readonly (readonly [string, string])[] }) {
+  return facts.map(([name, value]) => (
+    <Fact key={name} name={name.replaceAll("_", " ")}>
+      {plain(value)}
+    </Fact>
+  ));
+}
+
+type Counted = Pick<OutlineCall, (typeof TOKENS)[number][1] | "tokens_estimated">;
+
+const TOKENS = [
+  ["tokens in", "input_tokens"],
+  ["cache read", "cache_read_tokens"],
+  ["cache write", "cache_write_tokens"],
+  ["tokens out", "output_tokens"],
+  ["reasoning", "reasoning_tokens"],
+] as const;
+
+export function TokenFacts({ call }: { call: Counted }) {
+  return TOKENS.map(([name, field]) => (
+    <Fact key={name} name={name}>
+      {estimated(count(call[field]), call.tokens_estimated)}
+    </Fact>
+  ));
 }

@@ -4,14 +4,14 @@ import type { Row } from "./rows";
 interface Props {
   rows: readonly Row[];
   at: number;
-  found: ReadonlySet<string>;
+  matches: ReadonlySet<string>;
   open: (id: string) => void;
 }
 
-export function SessionMap({ rows, at, found, open }: Props) {
+export function SessionMap({ rows, at, matches, open }: Props) {
   const height = Math.max(rows.length, 1);
   const marks = rows.flatMap((row, index) => {
-    const kind = found.has(row.id)
+    const kind = matches.has(row.id)
       ? "found"
       : row.problem
         ? "bad"

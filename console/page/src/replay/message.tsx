@@ -26,7 +26,7 @@ export function Message({ head, project, scope, id, without = [] }: Props) {
   const form = formOf(id);
   const more = (part: number) => (start: number, signal: AbortSignal) =>
     ask("GET /api/message-text", { project, scope, hash: head.hash, part, start }, signal).then(
-      (told) => told.answer,
+      (reply) => reply.answer,
     );
   const cut = cutOf(project, scope, head.hash);
   return (

@@ -1,5 +1,5 @@
 // Where a row is: what the address says when it is the chosen one, and nothing hides it.
-import { address, type Params, param } from "../url";
+import { here, type Params, param } from "../url";
 import type { Session } from "./rows";
 
 /** The parameters that choose a row, unfold the turns it is inside of, and raise the level to its. */
@@ -18,10 +18,5 @@ export function placeOfRow(session: Session, id: string): Params {
 
 /** The same as an address, for a link. */
 export function rowAddress(session: Session, id: string): string {
-  const params = new URLSearchParams(address.value.params);
-  for (const [name, value] of Object.entries(placeOfRow(session, id))) {
-    if (value) params.set(name, value);
-    else params.delete(name);
-  }
-  return `${location.pathname}?${params}`;
+  return here(placeOfRow(session, id));
 }

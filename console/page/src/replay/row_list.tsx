@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { announceSometimes } from "../frame/live";
 import { count, counted } from "../parts/numbers";
-import { setParams } from "../url";
+import { replaceParams } from "../url";
 import { RowView } from "./row_view";
 import type { Row, Session } from "./rows";
 import { arrived } from "./texts";
@@ -37,7 +37,7 @@ export function Rows({ list, session, shown, at, folded, clicked, toggle }: Rows
   const end = whole ? Math.min(drawn, shown.length) : start + WINDOW;
   const open = (row: Row) => {
     clicked.current = row.id !== shown[at]?.id;
-    setParams({ at: row.id }, { replace: true });
+    replaceParams({ at: row.id });
   };
   const hands = useRef({ open, toggle });
   hands.current = { open, toggle };

@@ -1,12 +1,12 @@
 // A row of a replay: how a turn begins and ends, a call with what it was given and said, a tool.
 import { kindOfEnd } from "../parts/end";
 import { count, counted, dollars, seconds, When } from "../parts/numbers";
-import { Line, plain, Verbatim } from "../parts/text";
+import { Failure, Line, plain, Verbatim } from "../parts/text";
 import type { Head, OutlineCall, OutlineTurn, ToolsChange } from "../types";
 import { param, to } from "../url";
 import { Definition } from "./definition";
 import { Message } from "./message";
-import { lostCache, type Row, type Session } from "./rows";
+import { type CallRow, lostCache, type Row, type Session } from "./rows";
 import { ToolView } from "./tool_view";
 import { useNow } from "./use_now";
 
@@ -28,7 +28,7 @@ export function RowView({ row, session, folded, onFold }: Props) {
         <TurnEnd turn={row.turn} />
       );
     case "call":
-      return <CallView call={row.call} number={row.number} session={session} />;
+      return <CallView row={row} session={session} />;
     case "tool":
       return <ToolView row={row} session={session} />;
   }
@@ -101,15 +101,8 @@ function Running({ turn, session }: { turn: OutlineTurn; session: Session }) {
   );
 }
 
-function CallView({
-  call,
-  number,
-  session,
-}: {
-  call: OutlineCall;
-  number: number;
-  session: Session;
-}) {
+function CallView({ row, session }: { row: CallRow; session: Session }) {
+  const { call } = row;
   const { outline } = session;
   const project = outline.project;
   const scope = outline.session_id || outline.trace_id;
@@ -138,30 +131,17 @@ function CallView({
           {message(head)}
         </div>
       ))}
-      <CallLine call={call} number={number} project={project} />
+      <CallLine row={row} project={project} />
       {heads(call.replies)
         .filter((head) => !head.recorded || head.kinds.some((kind) => kind !== "tool_call"))
         .map((head) => message(head, ["tool_call"]))}
       {!call.replies.length && call.response.head && <Verbatim text={call.response.head} />}
-      {call.error_type && (
-        <p class="bad">
-          <span aria-hidden="true">✗ </span>
-          {plain(call.error_type)}: <Line text={call.error_message} />
-        </p>
-      )}
+      <Failure of={call} />
     </div>
   );
 }
 
-function CallLine({
-  call,
-  number,
-  project,
-}: {
-  call: OutlineCall;
-  number: number;
-  project: string;
-}) {
+function CallLine({ row: { call, number }, project }: { row: CallRow; project: string }) {
   const facts = [
     call.new.length ? `+${counted(call.new.length, "message")}` : "",
     call.input_tokens === null
@@ -187,19 +167,19 @@ function CallLine({
 }
 
 function Changes({ call, project }: { call: OutlineCall; project: string }) {
-  const said = [
+  const notes = [
     call.rewritten &&
       `history rewritten: the first ${count(call.kept)} kept, ${count(call.dropped)} dropped, ${count(call.new.length)} new`,
     call.system_changed && "system prompt changed",
-    call.tools_changed && `tools changed: ${toolsSaid(call.tools_changed)}`,
+    call.tools_changed && `tools changed: ${toolChanges(call.tools_changed)}`,
     lostCache(call) &&
       `${count(call.cache_lost)} tokens fewer from the prompt cache than the call before had there`,
   ].filter((one): one is string => Boolean(one));
-  if (!said.length) return null;
+  if (!notes.length) return null;
   return (
     <p class="changed" data-min="2">
       <span aria-hidden="true">± </span>
-      {said.map(plain).join(" · ")}{" "}
+      {notes.map(plain).join(" · ")}{" "}
       <a href={to("diff", project, `${call.before}..${call.span_id}`)} tabIndex={-1}>
         what changed
       </a>
@@ -207,13 +187,13 @@ function Changes({ call, project }: { call: OutlineCall; project: string }) {
   );
 }
 
-export function toolsSaid(change: ToolsChange): string {
-  const said = [
+export function toolChanges(change: ToolsChange): string {
+  const notes = [
     ...change.added.map((name) => `+${name}`),
     ...change.removed.map((name) => `−${name}`),
     ...change.changed.map((name) => `~${name}`),
   ];
-  return said.join(", ") || "in another order, or not recorded";
+  return notes.join(", ") || "in another order, or not recorded";
 }
 
 /** A tool's result as the model was given it: Anthropic's come as a user's message. */

@@ -33,6 +33,9 @@ export type Row = Base &
       }
   );
 
+export type CallRow = Extract<Row, { kind: "call" }>;
+export type ToolRow = Extract<Row, { kind: "tool" }>;
+
 export interface Session {
   readonly outline: Outline;
   readonly rows: readonly Row[];
@@ -117,8 +120,6 @@ export function sessionOf(outline: Outline): Session {
   return { outline, rows, calls, turns };
 }
 
-type ToolRow = Extract<Row, { kind: "tool" }>;
-
 function toolRow(
   base: Pick<ToolRow, "id" | "depth" | "inside">,
   request: Request,
@@ -144,13 +145,13 @@ export function shownRows(rows: readonly Row[], level: Level, folded: ReadonlySe
 
 /** The hashes of the messages that rows show, each once, in their order. */
 export function hashesOf(session: Session): string[] {
-  const found = new Set<string>();
+  const hashes = new Set<string>();
   for (const row of session.rows) {
     if (row.kind !== "call") continue;
     for (const at of [...row.call.new, ...row.call.replies]) {
       const head = session.outline.messages[at];
-      if (head?.recorded) found.add(head.hash);
+      if (head?.recorded) hashes.add(head.hash);
     }
   }
-  return [...found];
+  return [...hashes];
 }

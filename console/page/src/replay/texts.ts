@@ -1,6 +1,8 @@
 // The whole texts of messages: asked for by their hashes, kept, and shown as soon as they are there.
 import { batch, type Signal, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { ask } from "../api";
+import { announce } from "../frame/live";
 
 export interface Part {
   readonly type?: string;
@@ -43,13 +45,13 @@ export function cutOf(project: string, scope: string, hash: string): readonly nu
 // A hash says all of a message, but whose it is: another scope may have pruned it.
 function textsOf(project: string, scope: string, hash: string): Signal<Known | undefined> {
   const key = JSON.stringify([project, scope, hash]);
-  const found = known.get(key) ?? signal<Known | undefined>(undefined);
-  known.set(key, found);
-  return found;
+  const texts = known.get(key) ?? signal<Known | undefined>(undefined);
+  known.set(key, texts);
+  return texts;
 }
 
 /** Ask for texts, in this order, until all are there or nobody wants them. */
-export async function load(
+async function load(
   project: string,
   scope: string,
   hashes: readonly string[],
@@ -76,12 +78,33 @@ export async function load(
   }
 }
 
+/** Ask in the background for the texts that a screen shows: `hashes` in the order in which they are
+ * read, the same list as long as nothing changes. */
+export function useTextsOf(project: string, scope: string, hashes: readonly string[]): void {
+  useEffect(() => {
+    const leaving = new AbortController();
+    load(project, scope, hashes, leaving.signal).catch(() => {
+      if (!leaving.signal.aborted) announce("Not all texts could be loaded: only how they begin");
+    });
+    return () => leaving.abort();
+  }, [project, scope, hashes]);
+}
+
 function parsed(text: string): readonly Part[] {
   try {
     const value: unknown = JSON.parse(text);
     return Array.isArray(value) ? (value as Part[]) : [{ type: "text", content: text }];
   } catch {
     return [{ type: "text", content: text }];
+  }
+}
+
+/** A text of JSON with a line for each value; any other text as it is. */
+export function prettyJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
   }
 }
 

@@ -8,17 +8,15 @@ import { LongText } from "../reading/long_text";
 import { Written } from "../reading/written";
 import type { OutlineTool, Text } from "../types";
 import { rowAddress } from "./place";
-import type { Row, Session } from "./rows";
+import type { Session, ToolRow } from "./rows";
 import { partsOf } from "./texts";
-
-type ToolRow = Extract<Row, { kind: "tool" }>;
 
 export function ToolView({ row, session }: { row: ToolRow; session: Session }) {
   const { asked, ran } = row.request;
   const form = formOf(row.id);
   const project = session.outline.project;
-  const given = argumentsOf(row, session);
-  const long = sayMore(given ?? asked.arguments);
+  const whole = argumentsOf(row, session);
+  const long = sayMore(whole ?? asked.arguments);
   // What the model was given in full stands at its next call.
   const shown = !(asked.answered && !asked.altered && !ran?.failed);
   return (
@@ -43,8 +41,8 @@ export function ToolView({ row, session }: { row: ToolRow; session: Session }) {
       </p>
       {long && (
         <div data-min="3">
-          {given !== undefined || !ran || isWhole(ran.arguments) ? (
-            <Arguments value={given ?? asked.arguments} form={form} />
+          {whole !== undefined || !ran || isWhole(ran.arguments) ? (
+            <Arguments value={whole ?? asked.arguments} form={form} />
           ) : (
             <Cut of={ran} field="arguments" project={project} form={form} />
           )}
@@ -138,7 +136,7 @@ function Cut({ of, field, project, form }: CutProps) {
       begins={true}
       read={(start, signal) =>
         ask("GET /api/tool-text", { project, span: of.span_id, field, start }, signal).then(
-          (told) => told.answer,
+          (reply) => reply.answer,
         )
       }
       form={form}

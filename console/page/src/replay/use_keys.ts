@@ -3,10 +3,11 @@ import { ask } from "../api";
 import { announce } from "../frame/live";
 import { useKeys } from "../keys";
 import { copy } from "../parts/copy";
+import { placeAfter } from "../parts/list";
 import { nextForm } from "../reading/forms";
-import { go, param, setParams, to, withParams } from "../url";
+import { go, param, replaceParams, to, toggleParam, withParams } from "../url";
 import { textOf } from "./message";
-import type { Level, Row, Session } from "./rows";
+import type { CallRow, Level, Row, Session, ToolRow } from "./rows";
 import { partsOf } from "./texts";
 import { argumentsOf } from "./tool_view";
 
@@ -16,51 +17,36 @@ interface Keyed {
   at: number;
   level: Level;
   folded: ReadonlySet<string>;
-  following: boolean;
   open: (id: string) => void;
   find: () => void;
 }
 
-export function useReplayKeys({
-  session,
-  shown,
-  at,
-  level,
-  folded,
-  following,
-  open,
-  find,
-}: Keyed): void {
+export function useReplayKeys(keyed: Keyed): void {
+  const { session, shown, at, level, folded, open, find } = keyed;
   const row = shown[at];
   const { project, session_id } = session.outline;
   const move = (by: 1 | -1, wanted: (row: Row) => boolean = () => true) => {
-    for (let to = at + by; to >= 0 && to < shown.length; to += by) {
-      const next = shown[to];
-      if (next && wanted(next)) return open(next.id);
-    }
-    return false;
+    const next = shown[placeAfter(shown, at, by, wanted)];
+    return next ? open(next.id) : false;
   };
   // Problems are looked for in all rows: a fold or a level does not hide them from these keys.
   const problem = (by: 1 | -1) => {
     const every = session.rows;
     const from = row ? every.indexOf(row) : by > 0 ? -1 : every.length;
-    for (let to = from + by; to >= 0 && to < every.length; to += by) {
-      const next = every[to];
-      if (next?.problem) return open(next.id);
-    }
-    announce(by > 0 ? "No problem after this" : "No problem before this");
-    return true;
+    const next = every[placeAfter(every, from, by, (other) => other.problem)];
+    if (next) open(next.id);
+    else announce(by > 0 ? "No problem after this" : "No problem before this");
   };
   const fold = (on: boolean) => {
     const turn = row?.kind === "turn" ? row.turn.turn_id : row?.inside.at(-1);
     if (!turn || folded.has(turn) === on) return false;
     const next = on ? [...folded, turn] : [...folded].filter((one) => one !== turn);
-    setParams({ d: next.join(" "), ...(on ? { at: turn } : {}) }, { replace: true });
+    replaceParams({ d: next.join(" "), ...(on ? { at: turn } : {}) });
     return true;
   };
   const toLevel = (next: number) => {
     if (next < 1 || next > 3) return false;
-    setParams({ l: String(next) }, { replace: true });
+    replaceParams({ l: String(next) });
     return true;
   };
   const call = row?.kind === "call" ? row.call : row?.kind === "tool" ? row.call : null;
@@ -79,33 +65,30 @@ export function useReplayKeys({
     fold: () => fold(true),
     unfold: () => fold(false),
     up: () => go(withParams(["turns"], { session: session_id, project })),
-    follow: () => setParams({ f: following ? "" : "1" }, { replace: true }),
+    follow: () => toggleParam("f"),
     find,
-    waterfall: () => setParams({ w: param("w") ? "" : "1" }, { replace: true }),
-    ...(row?.kind === "call" || row?.kind === "tool"
-      ? { form: () => nextForm(row.id, textsOf(row, session)) }
-      : {}),
-    ...(turn ? { judge: () => go(withParams(["review"], { of: project, at: turn })) } : {}),
-    ...(row ? { copyId: () => copy(row.id.split(".")[0] ?? row.id, "the id") } : {}),
-    ...(span
-      ? {
-          open: () => go(to("call", project, span)),
-          request: () => go(withParams(["call", project, span], { show: "request" })),
-          context: () => go(to("context", project, span)),
-          select: () => {
-            setParams({ x: marked === span ? "" : span }, { replace: true });
-            announce(
-              marked === span ? "Not selected any more" : "Selected: D compares another with it",
-            );
-          },
-          copyCurl: () => copyAs(project, span, "curl"),
-          copyPython: () => copyAs(project, span, "python"),
-        }
-      : {}),
-    ...(call?.before ? { changed: () => go(to("diff", project, `${call.before}..${span}`)) } : {}),
-    ...(span && marked && marked !== span
-      ? { changedFrom: () => go(to("diff", project, `${marked}..${span}`)) }
-      : {}),
+    waterfall: () => toggleParam("w"),
+    form:
+      (row?.kind === "call" || row?.kind === "tool") &&
+      (() => nextForm(row.id, textsOf(row, session))),
+    judge: turn && (() => go(withParams(["review"], { of: project, at: turn }))),
+    copyId: row && (() => copy(row.id.split(".")[0] ?? row.id, "the id")),
+    ...(span && {
+      open: () => go(to("call", project, span)),
+      request: () => go(withParams(["call", project, span], { show: "request" })),
+      context: () => go(to("context", project, span)),
+      select: () => {
+        replaceParams({ x: marked === span ? "" : span });
+        announce(
+          marked === span ? "Not selected any more" : "Selected: D compares another with it",
+        );
+      },
+      copyCurl: () => copyAs(project, span, "curl"),
+      copyPython: () => copyAs(project, span, "python"),
+    }),
+    changed: call?.before && (() => go(to("diff", project, `${call.before}..${span}`))),
+    changedFrom:
+      span && marked && marked !== span && (() => go(to("diff", project, `${marked}..${span}`))),
   });
 }
 
@@ -116,7 +99,7 @@ async function copyAs(project: string, span: string, form: "curl" | "python"): P
 }
 
 /** The texts of a row that can be shown in several forms. */
-function textsOf(row: Extract<Row, { kind: "call" | "tool" }>, session: Session): unknown[] {
+function textsOf(row: CallRow | ToolRow, session: Session): unknown[] {
   if (row.kind === "tool") {
     const { asked, ran } = row.request;
     return [argumentsOf(row, session) ?? asked.arguments, ran?.result.head, asked.seen];

@@ -5,18 +5,18 @@ import { jaeger, traceIn } from "../frame/jaeger";
 import { useStatus } from "../frame/status";
 import { hint, useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
+import { KeyButton } from "../parts/key_button";
 import { bytes, count, dollars, estimated, seconds, When } from "../parts/numbers";
 import { save } from "../parts/save";
-import { Answered, Missing } from "../parts/states";
-import { Line, plain, Verbatim } from "../parts/text";
+import { Answered, Missing, Recorded } from "../parts/states";
+import { Folded, Line, plain, Verbatim } from "../parts/text";
 import { nextForm } from "../reading/forms";
 import { Definition } from "../replay/definition";
-import { Fact, Facts } from "../replay/inspector";
+import { Fact, Facts, NamedFacts, TokenFacts } from "../replay/inspector";
 import { Message, textOf } from "../replay/message";
-import { partsOf } from "../replay/texts";
-import { useTextsOf } from "../replay/use_texts";
+import { partsOf, prettyJson, useTextsOf } from "../replay/texts";
 import type { CallScreen, CostParts, RequestAnswer } from "../types";
-import { address, go, param, setParams, to, withParams } from "../url";
+import { address, go, param, replaceParams, to, toggleParam, withParams } from "../url";
 import { useAsk } from "../use_ask";
 
 export function Call() {
@@ -30,17 +30,19 @@ export function Call() {
   );
 }
 
+const toggleRequest = () => toggleParam("show", "request");
+
 function Known({ call }: { call: CallScreen }) {
   const { project, span_id: span } = call;
   const showing = param("show") === "request";
   const request = useAsk("GET /api/request", { project, span });
-  const told = request.answer;
+  const sent = request.answer;
   const heads = [...call.inputs, ...call.outputs];
   const at = Number(param("at") || 0) - 1;
   const move = (by: 1 | -1) => {
     const next = at < 0 && by < 0 ? heads.length - 1 : at + by;
     if (!heads[next]) return false;
-    setParams({ at: String(next + 1) }, { replace: true });
+    replaceParams({ at: String(next + 1) });
     return true;
   };
   // Without a chosen one, the answer's first message.
@@ -49,21 +51,19 @@ function Known({ call }: { call: CallScreen }) {
   useKeys({
     next: () => move(1),
     previous: () => move(-1),
-    ...(chosen
-      ? {
-          form: () =>
-            nextForm(chosen.hash, partsOf(project, scopeOf(call), chosen.hash)?.map(textOf) ?? []),
-        }
-      : {}),
+    form:
+      chosen &&
+      (() =>
+        nextForm(chosen.hash, partsOf(project, scopeOf(call), chosen.hash)?.map(textOf) ?? [])),
     nextGroup: open(call.after),
     previousGroup: open(call.before),
     up: () => go(withParams(["s", project, call.session_id], replayParams(call))),
-    request: () => setParams({ show: showing ? "" : "request" }, { replace: true }),
+    request: toggleRequest,
     context: () => go(to("context", project, span)),
     copyId: () => copy(span, "the call's id"),
-    ...(call.before ? { changed: () => go(to("diff", project, `${call.before}..${span}`)) } : {}),
-    ...(told?.curl ? { copyCurl: () => copy(told.curl, "the curl command") } : {}),
-    ...(told?.python ? { copyPython: () => copy(told.python, "the program") } : {}),
+    changed: call.before && (() => go(to("diff", project, `${call.before}..${span}`))),
+    copyCurl: sent?.curl && (() => copy(sent.curl, "the curl command")),
+    copyPython: sent?.python && (() => copy(sent.python, "the program")),
   });
   return (
     <div class="call-screen">
@@ -77,9 +77,11 @@ function Known({ call }: { call: CallScreen }) {
       <div class="columns">
         <section aria-label="Request">
           <h2>Request</h2>
-          <Copies told={told} showing={showing} />
+          <Copies sent={sent} showing={showing} />
           {showing ? (
-            <Answered asked={request}>{(answer) => <Body told={answer} />}</Answered>
+            <Answered asked={request}>
+              {({ body, reason }) => <Recorded text={body} missing={plain(reason)} />}
+            </Answered>
           ) : (
             <Sent call={call} />
           )}
@@ -140,12 +142,12 @@ function Cost({ cost }: { cost: CostParts }) {
   const most = Math.max(...cost.parts.map((part) => part.cost_usd), 0);
   return (
     <div class="cost">
-      <strong>cost {cost.estimated ? dollars(cost.cost_usd) : dollars(cost.cost_usd)}</strong>
+      <strong>cost {dollars(cost.cost_usd)}</strong>
       {cost.parts.map((part) => (
         <span key={part.kind}>
           {part.kind} {count(part.count)}{" "}
           <meter min={0} max={most || 1} value={part.cost_usd} aria-hidden="true" />{" "}
-          {cost.estimated ? estimated(dollars(part.cost_usd)) : dollars(part.cost_usd)}
+          {estimated(dollars(part.cost_usd), cost.estimated)}
         </span>
       ))}
       {cost.reason && <Missing reason={cost.reason} />}
@@ -157,48 +159,37 @@ function Cost({ cost }: { cost: CostParts }) {
   );
 }
 
-function Copies({ told, showing }: { told: RequestAnswer | null; showing: boolean }) {
+function Copies({ sent, showing }: { sent: RequestAnswer | null; showing: boolean }) {
+  const copies = [
+    ["copyCurl", "curl", sent?.curl, "the curl command"],
+    ["copyPython", "Python", sent?.python, "the program"],
+  ] as const;
   return (
     <p class="copies">
-      <button
-        type="button"
-        aria-pressed={showing}
-        title={hint("request")}
-        onClick={() => setParams({ show: showing ? "" : "request" }, { replace: true })}
-      >
+      <KeyButton action="request" on={showing} act={toggleRequest} bare>
         JSON
-      </button>
-      {told?.curl && (
-        <button
-          type="button"
-          title={hint("copyCurl")}
-          onClick={() => void copy(told.curl, "the curl command")}
-        >
-          Copy as curl
-        </button>
+      </KeyButton>
+      {copies.map(
+        ([action, language, code, name]) =>
+          code && (
+            <KeyButton key={action} action={action} act={() => copy(code, name)} bare>
+              Copy as {language}
+            </KeyButton>
+          ),
       )}
-      {told?.python && (
-        <button
-          type="button"
-          title={hint("copyPython")}
-          onClick={() => void copy(told.python, "the program")}
-        >
-          Copy as Python
-        </button>
-      )}
-      {told && <Exactness told={told} />}
+      {sent && <Exactness sent={sent} />}
     </p>
   );
 }
 
-function Exactness({ told }: { told: RequestAnswer }) {
-  if (told.exact) return <span class="good">✓ exact</span>;
-  if (!told.altered.length) return <Missing reason={plain(told.reason)} />;
+function Exactness({ sent }: { sent: RequestAnswer }) {
+  if (sent.exact) return <span class="good">✓ exact</span>;
+  if (!sent.altered.length) return <Missing reason={plain(sent.reason)} />;
   return (
     <details class="warn">
-      <summary>rebuilt: {count(told.altered.length)} parts are not as they were sent</summary>
+      <summary>rebuilt: {count(sent.altered.length)} parts are not as they were sent</summary>
       <ul>
-        {told.altered.map((one, at) => (
+        {sent.altered.map((one, at) => (
           <li key={at}>
             {one.kind}: {plain(one.where)}
             {one.size > 0 && `, ${bytes(one.size)}`}
@@ -207,11 +198,6 @@ function Exactness({ told }: { told: RequestAnswer }) {
       </ul>
     </details>
   );
-}
-
-function Body({ told }: { told: RequestAnswer }) {
-  if (!told.body) return <Missing reason={plain(told.reason)} />;
-  return <Verbatim text={told.body} />;
 }
 
 function Sent({ call }: { call: CallScreen }) {
@@ -225,12 +211,7 @@ function Sent({ call }: { call: CallScreen }) {
   useTextsOf(project, scope, hashes);
   return (
     <>
-      {call.request_parameters && (
-        <details>
-          <summary>parameters</summary>
-          <Verbatim text={pretty(call.request_parameters)} />
-        </details>
-      )}
+      <Folded title="parameters" text={prettyJson(call.request_parameters)} />
       {call.tools && <Definition project={project} hash={call.tools} label="tools" />}
       {call.system && <Definition project={project} hash={call.system} label="system prompt" />}
       {call.context && (
@@ -245,14 +226,6 @@ function Sent({ call }: { call: CallScreen }) {
       </ol>
     </>
   );
-}
-
-function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }
 
 /** A message to which j and k come. */
@@ -293,24 +266,14 @@ function Answer({ call }: { call: CallScreen }) {
 }
 
 function FactsOf({ call }: { call: CallScreen }) {
-  const tokens = (value: number | null) =>
-    call.tokens_estimated ? estimated(count(value)) : count(value);
   return (
     <>
       <Facts>
         <Fact name="finish">{plain(call.finish_reasons.join(", ")) || "–"}</Fact>
-        <Fact name="tokens in">{tokens(call.input_tokens)}</Fact>
-        <Fact name="cache read">{tokens(call.cache_read_tokens)}</Fact>
-        <Fact name="cache write">{tokens(call.cache_write_tokens)}</Fact>
-        <Fact name="tokens out">{tokens(call.output_tokens)}</Fact>
-        <Fact name="reasoning">{tokens(call.reasoning_tokens)}</Fact>
+        <TokenFacts call={call} />
         <Fact name="agent">{plain(call.agent_name) || "–"}</Fact>
         <Fact name="provider">{plain(call.provider)}</Fact>
-        {call.facts.map((fact) => (
-          <Fact key={fact.name} name={fact.name.replaceAll("_", " ")}>
-            {plain(fact.value)}
-          </Fact>
-        ))}
+        <NamedFacts facts={call.facts.map(({ name, value }) => [name, value])} />
         <Fact name="span">{plain(call.span_id)}</Fact>
         <Fact name="trace">
           {jaeger.value && call.trace_id ? (

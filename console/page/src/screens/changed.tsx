@@ -1,18 +1,19 @@
 // What changed between two calls: what is set up, then the messages in order, and how far a cache
 // could hold.
+import type { ComponentChildren } from "preact";
 import { useMemo, useRef } from "preact/hooks";
+import { stepFocus } from "../frame/focus";
 import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
 import { commandLine } from "../parts/copy";
 import { count, counted, estimated } from "../parts/numbers";
 import { Answered, Missing, Nothing } from "../parts/states";
 import { Line, plain, Verbatim } from "../parts/text";
-import { toolsSaid } from "../replay/row_view";
-import { partsOf, resultText, written } from "../replay/texts";
-import { useTextsOf } from "../replay/use_texts";
+import { toolChanges } from "../replay/row_view";
+import { partsOf, resultText, useTextsOf, written } from "../replay/texts";
 import { WordsView } from "../replay/words_view";
 import type { CacheBreak, ComparedCall, Difference, Head, MessageChange } from "../types";
-import { address, go, param, setParams, to } from "../url";
+import { address, go, param, to, toggleParam } from "../url";
 import { useAsk } from "../use_ask";
 
 const TITLE = "What changed";
@@ -27,37 +28,29 @@ export function Changed() {
   }
   return (
     <Answered asked={asked} heading={TITLE}>
-      {(found) => <Found found={found} />}
+      {(difference) => <Comparison difference={difference} />}
     </Answered>
   );
 }
 
-function Found({ found }: { found: Difference }) {
+function Comparison({ difference }: { difference: Difference }) {
   const body = useRef<HTMLDivElement>(null);
-  const { before, after } = found;
-  useChangedTexts(found);
-  const marks = () => [...(body.current?.querySelectorAll<HTMLElement>("[data-change]") ?? [])];
-  const step = (by: 1 | -1) => {
-    const all = marks();
-    const here = all.indexOf(document.activeElement as HTMLElement);
-    const next = all[here < 0 ? (by > 0 ? 0 : all.length - 1) : here + by];
-    if (!next) return false;
-    next.focus();
-    next.scrollIntoView({ block: "nearest" });
-    return true;
-  };
+  const { before, after } = difference;
+  useChangedTexts(difference);
+  const step = (by: 1 | -1) => () =>
+    stepFocus([...(body.current?.querySelectorAll("[data-change]") ?? [])], by);
   useKeys({
-    next: () => step(1),
-    previous: () => step(-1),
-    nextProblem: () => step(1),
-    previousProblem: () => step(-1),
+    next: step(1),
+    previous: step(-1),
+    nextProblem: step(1),
+    previousProblem: step(-1),
     up: () => go(to("call", after.project, after.span_id)),
   });
   const nothing =
-    !found.parameters.length &&
-    found.system.same &&
-    found.tools_same &&
-    found.messages.every((one) => one.kind === "same");
+    !difference.parameters.length &&
+    difference.system.same &&
+    difference.tools_same &&
+    difference.messages.every((one) => one.kind === "same");
   return (
     <div class="difference" ref={body}>
       <header class="bar">
@@ -67,19 +60,23 @@ function Found({ found }: { found: Difference }) {
         <button
           type="button"
           aria-pressed={param("only") === "1"}
-          onClick={() => setParams({ only: param("only") ? "" : "1" }, { replace: true })}
+          onClick={() => toggleParam("only")}
         >
           changes only
         </button>
       </header>
       {nothing && <p>Both requests are the same.</p>}
-      <SetUp found={found} />
+      <SetUp difference={difference} />
       <ol class="messages">
-        {found.messages.map((change) => (
-          <Change key={`${change.before} ${change.after}`} change={change} found={found} />
+        {difference.messages.map((change) => (
+          <Change
+            key={`${change.before} ${change.after}`}
+            change={change}
+            difference={difference}
+          />
         ))}
       </ol>
-      <p class="cache">{cacheSentence(found.cache)}</p>
+      <p class="cache">{cacheSentence(difference.cache)}</p>
     </div>
   );
 }
@@ -93,14 +90,12 @@ function CallLink({ call }: { call: ComparedCall }) {
   );
 }
 
-function SetUp({ found }: { found: Difference }) {
-  const { system, before, after } = found;
+function SetUp({ difference }: { difference: Difference }) {
+  const { system, before, after } = difference;
   return (
     <dl class="setup">
-      <dt>parameters</dt>
-      <dd>
-        {found.parameters.length === 0 && <span class="faint">= the same</span>}
-        {found.parameters.map((one) => (
+      <Part name="parameters" same={difference.parameters.length === 0}>
+        {difference.parameters.map((one) => (
           <div key={one.name} data-change tabIndex={-1}>
             <span class="mono">{plain(one.name)}</span>{" "}
             <del>
@@ -111,28 +106,28 @@ function SetUp({ found }: { found: Difference }) {
             </ins>
           </div>
         ))}
-      </dd>
-      <dt>tools</dt>
-      <dd>
-        {found.tools_same ? (
-          <span class="faint">= the same</span>
-        ) : (
-          <div class="warn" data-change tabIndex={-1}>
-            {plain(toolsSaid(found.tools))}
-          </div>
-        )}
-      </dd>
-      <dt>system</dt>
-      <dd>
-        {system.same ? (
-          <span class="faint">= the same</span>
-        ) : (
-          <div data-change tabIndex={-1}>
-            <Defined project={before.project} before={before.system} after={after.system} />
-          </div>
-        )}
-      </dd>
+      </Part>
+      <Part name="tools" same={difference.tools_same}>
+        <div class="warn" data-change tabIndex={-1}>
+          {plain(toolChanges(difference.tools))}
+        </div>
+      </Part>
+      <Part name="system" same={system.same}>
+        <div data-change tabIndex={-1}>
+          <Defined project={before.project} before={before.system} after={after.system} />
+        </div>
+      </Part>
     </dl>
+  );
+}
+
+function Part(props: { name: string; same: boolean; children: ComponentChildren }) {
+  const { name, same, children } = props;
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{same ? <span class="faint">= the same</span> : children}</dd>
+    </>
   );
 }
 
@@ -148,7 +143,7 @@ function Defined({ project, before, after }: { project: string; before: string; 
 
 const MARKS = { same: "=", edited: "~", dropped: "−", added: "+" } as const;
 
-function Change({ change, found }: { change: MessageChange; found: Difference }) {
+function Change({ change, difference }: { change: MessageChange; difference: Difference }) {
   const kind = change.kind as keyof typeof MARKS;
   const at = (change.after >= 0 ? change.after : change.before) + 1;
   const places = change.count > 1 ? `${count(at)}–${count(at + change.count - 1)}` : count(at);
@@ -171,11 +166,13 @@ function Change({ change, found }: { change: MessageChange; found: Difference })
       {head && !head.recorded && <Missing reason={` not recorded, or pruned: ${head.hash}`} />}
       {kind === "edited" && change.was && change.now ? (
         <WordsView
-          before={textOf(found.before, change.was)}
-          after={textOf(found.after, change.now)}
+          before={textOf(difference.before, change.was)}
+          after={textOf(difference.after, change.now)}
         />
       ) : (
-        head?.recorded && <Verbatim text={textOf(change.now ? found.after : found.before, head)} />
+        head?.recorded && (
+          <Verbatim text={textOf(change.now ? difference.after : difference.before, head)} />
+        )
       )}
     </li>
   );
@@ -200,14 +197,14 @@ function textOf(call: ComparedCall, head: Head): string {
     .join("\n\n");
 }
 
-function useChangedTexts(found: Difference): void {
+function useChangedTexts(difference: Difference): void {
   const [old, young] = useMemo(() => {
     const hashes = (pick: (change: MessageChange) => Head | null) =>
-      found.messages.map(pick).flatMap((head) => (head?.recorded ? [head.hash] : []));
+      difference.messages.map(pick).flatMap((head) => (head?.recorded ? [head.hash] : []));
     return [hashes((one) => one.was), hashes((one) => one.now)];
-  }, [found]);
-  useTextsOf(found.before.project, scopeOf(found.before), old ?? []);
-  useTextsOf(found.after.project, scopeOf(found.after), young ?? []);
+  }, [difference]);
+  useTextsOf(difference.before.project, scopeOf(difference.before), old ?? []);
+  useTextsOf(difference.after.project, scopeOf(difference.after), young ?? []);
 }
 
 const WHERE: Readonly<Record<string, string>> = {

@@ -1,15 +1,15 @@
 // Compare: two to six answers side by side, blind until their order is stored.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type AskError, ask } from "../api";
+import { ask, asRefusal } from "../api";
 import { announce } from "../frame/live";
 import { useStatus } from "../frame/status";
-import { type Action, type Handlers, useKeys } from "../keys";
+import { useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
-import { Told, useJudging } from "../parts/judging";
+import { Outcome, useJudging } from "../parts/judging";
 import { counted } from "../parts/numbers";
 import { Answered, Nothing } from "../parts/states";
-import type { ComparedAnswer, ComparedAnswers } from "../types";
-import { param, setParams } from "../url";
+import type { ComparedAnswers } from "../types";
+import { param, replaceParams, setParams, toggleParam } from "../url";
 import { useAsk } from "../use_ask";
 import { Columns, Prompts } from "./compare_columns";
 import { useLineages } from "./compare_lineages";
@@ -26,9 +26,7 @@ import {
   written,
 } from "./compare_order";
 import { Directive, LONGEST, type Mode, Ways } from "./compare_ways";
-
-const DIGITS = ["one", "two", "three", "four", "five", "six"] as const;
-const SCORES: readonly Action[] = [...DIGITS, "seven", "eight", "nine", "zero"];
+import { digitKeys } from "./review_verdicts";
 
 export function Compare() {
   const ids = param("ids").split(",").filter(Boolean);
@@ -66,7 +64,7 @@ function Side({ shown }: { shown: ComparedAnswers }) {
   const lineages = useLineages(shown, save);
   const hidden = blind && !judging.saved.length;
   useEffect(() => {
-    if (blind && !seed) setParams({ seed: String(drawn()) }, { replace: true });
+    if (blind && !seed) replaceParams({ seed: String(drawn()) });
   }, [blind, seed]);
   const places = blind ? shuffled(count, seed) : shuffled(count, 0).sort((a, b) => a - b);
   const answerOf = (column: number) => places[column] ?? 0;
@@ -84,7 +82,7 @@ function Side({ shown }: { shown: ComparedAnswers }) {
     if (lineages.lock(shown.answers[answerOf(on)], on + 1)) return;
     const id = idOf(on);
     if (!kept.delete(id)) kept.add(id);
-    setParams({ lock: [...kept].join(",") }, { replace: true });
+    replaceParams({ lock: [...kept].join(",") });
     announce(`Answer ${on + 1} ${kept.has(id) ? "stays" : "may change"}`);
   };
   const others = async () => {
@@ -97,7 +95,7 @@ function Side({ shown }: { shown: ComparedAnswers }) {
       if (next.join() === ids.join()) announce("There are no other answers to this prompt.");
       else setParams({ ids: next.join(","), lock: [...kept].join(",") });
     } catch (error) {
-      announce((error as AskError).message);
+      announce(asRefusal(error).message);
     }
   };
   const clear = () => {
@@ -105,54 +103,42 @@ function Side({ shown }: { shown: ComparedAnswers }) {
     setMode("");
     setReason("");
   };
+  const by = shown.by;
   const store = (groups: Groups) =>
-    save("order", JSON.stringify([groups, reason]), (id) =>
-      ask("POST /api/compare/order", {
-        groups: groups.map((group) => group.map(idOf)),
-        by: shown.by,
-        id,
-        project,
-        reason: reason.trim(),
-      }).then(({ answer }) => {
-        clear();
-        const stored = answer.pairs.filter((one) => !one.why_not).length;
-        const refused = answer.pairs.length - stored;
-        return {
-          given: answer.given,
-          words: `${counted(stored, "preference")} stored${refused ? `, ${refused} refused` : ""}`,
-        };
-      }),
-    );
+    save("order", JSON.stringify([groups, reason]), async (id) => {
+      const ordered = groups.map((group) => group.map(idOf));
+      const order = { groups: ordered, by, id, project, reason: reason.trim() };
+      const { answer } = await ask("POST /api/compare/order", order);
+      clear();
+      const stored = answer.pairs.filter((pair) => !pair.why_not).length;
+      const refused = answer.pairs.length - stored;
+      const words = `${counted(stored, "preference")} stored${refused ? `, ${refused} refused` : ""}`;
+      return { ...answer, words };
+    });
   const allBad = () =>
-    save("bad", "", (id) =>
-      ask("POST /api/compare/all-bad", {
-        ids: shown.answers.map((one) => one.id),
-        by: shown.by,
-        id,
-        project,
-      }).then(({ answer }) => ({ given: answer.given, words: "All of them rejected" })),
-    );
+    save("bad", "", async (id) => {
+      const { answer } = await ask("POST /api/compare/all-bad", { ids, by, id, project });
+      return { ...answer, words: "All of them rejected" };
+    });
   const judgeOne = (
-    said: { score?: number; directive?: string },
+    judgment: { score?: number; directive?: string },
     words: string,
     done = () => {},
   ) => {
     const answer = shown.answers[answerOf(on)];
     setMode("");
     if (!answer) return;
-    save("one", JSON.stringify([answer.id, said]), (id) =>
-      ask("POST /api/judge", { subjects: [subjectOf(answer)], by: shown.by, id, ...said }).then(
-        ({ answer: stored }) => {
-          done();
-          return { given: stored.given, words: `Answer ${on + 1}: ${words}` };
-        },
-      ),
-    );
+    save("one", JSON.stringify([answer.id, judgment]), async (id) => {
+      const subjects = [{ kind: answer.kind, id: answer.id, project: answer.project }];
+      const stored = await ask("POST /api/judge", { subjects, by, id, ...judgment });
+      done();
+      return { ...stored.answer, words: `Answer ${on + 1}: ${words}` };
+    });
   };
-  const score = (given: number) => {
+  const score = (points: number) => {
     const id = idOf(on);
-    judgeOne({ score: given }, `score ${given}`, () =>
-      setScores((now) => new Map(now).set(id, given)),
+    judgeOne({ score: points }, `score ${points}`, () =>
+      setScores((now) => new Map(now).set(id, points)),
     );
   };
   const direct = (text: string, once: boolean) => {
@@ -162,7 +148,7 @@ function Side({ shown }: { shown: ComparedAnswers }) {
   };
   const choose = (column: number) => {
     if (mode === "order") setTyped((now) => withColumn(now, column));
-    else if (mode === "best") setTyped({ groups: onlyBest(column, count), tie: false });
+    else if (mode === "pick") setTyped({ groups: onlyBest(column, count), tie: false });
     setOn(column);
   };
   const undo = () => {
@@ -170,10 +156,13 @@ function Side({ shown }: { shown: ComparedAnswers }) {
     setScores(new Map());
     return takeBack();
   };
-  useKeys({
-    ...digits(mode === "score" ? score : null, choose, count),
-    order: () => begin("order"),
-    pick: () => begin("best"),
+  const begin = (next: Mode) => () => {
+    setTyped(NO_ORDER);
+    setMode(next);
+  };
+  const acts = {
+    order: begin("order"),
+    pick: begin("pick"),
     score: () => setMode(mode === "score" ? "" : "score"),
     bothBad: allBad,
     lock,
@@ -181,23 +170,24 @@ function Side({ shown }: { shown: ComparedAnswers }) {
     others: () => void others(),
     directive: () => setMode(mode === "directive" ? "" : "directive"),
     undo,
-    back: () => setParams({ blind: blind ? "0" : "" }, { replace: true }),
-    changed: () => setParams({ marks: param("marks") ? "" : "0" }, { replace: true }),
-    copyId: () => (hidden ? announce("Names are hidden until the order is stored") : copyId()),
-    ...(mode === "order" ? { tie: () => setTyped((now) => ({ ...now, tie: true })) } : {}),
-    ...(typed.groups.length > 1
-      ? { open: () => store(typed.groups), annotate: () => why.current?.focus() }
-      : {}),
+  };
+  useKeys({
+    ...acts,
+    ...(mode === "score" ? digitKeys(10, score) : digitKeys(count, (digit) => choose(digit - 1))),
+    back: () => toggleParam("blind", "0"),
+    changed: () => toggleParam("marks", "0"),
+    copyId: () =>
+      hidden
+        ? announce("Names are hidden until the order is stored")
+        : copy(idOf(on), "the answer's id"),
+    tie: mode === "order" && (() => setTyped((now) => ({ ...now, tie: true }))),
+    open: typed.groups.length > 1 && (() => store(typed.groups)),
+    annotate: typed.groups.length > 1 && (() => why.current?.focus()),
     out: () => (mode || typed.groups.length ? clear() : false),
   });
-  const begin = (what: Mode) => {
-    setTyped(NO_ORDER);
-    setMode(what);
-  };
-  const copyId = () => copy(idOf(on), "the answer's id");
   return (
     <div class="compare" aria-busy={busy}>
-      <Switches blind={blind} />
+      <Switches />
       <Prompts shown={shown} />
       {/* Without its seed nobody knows the order yet: columns would be seen to change places. */}
       {(seed > 0 || !blind) && (
@@ -207,24 +197,12 @@ function Side({ shown }: { shown: ComparedAnswers }) {
           on={on}
           choose={choose}
           hidden={hidden}
-          marks={param("marks") !== "0"}
-          linked={param("linked") !== "0"}
           locked={locked}
           scores={scores}
         />
       )}
       <section class="order" aria-label="Order">
-        <Ways
-          mode={mode}
-          begin={begin}
-          allBad={allBad}
-          undo={undo}
-          score={() => setMode("score")}
-          direct={() => setMode("directive")}
-          lock={lock}
-          evolve={lineages.evolve}
-          others={() => void others()}
-        />
+        <Ways mode={mode} acts={acts} />
         {mode === "score" && (
           <p>
             Score of answer {on + 1}: <kbd>1</kbd> … <kbd>9</kbd>, <kbd>0</kbd> for 10
@@ -238,9 +216,9 @@ function Side({ shown }: { shown: ComparedAnswers }) {
             store={direct}
           />
         )}
-        {(mode === "order" || mode === "best" || typed.groups.length > 0) && (
+        {(mode === "order" || mode === "pick" || typed.groups.length > 0) && (
           <p>
-            {mode === "best" ? "The best: " : "Order: "}
+            {mode === "pick" ? "The best: " : "Order: "}
             <output>{written(typed) || "press the numbers, best first; = for a tie"}</output>
           </p>
         )}
@@ -276,14 +254,10 @@ function Side({ shown }: { shown: ComparedAnswers }) {
             </button>
           </form>
         )}
-        <Told judging={judging} />
+        <Outcome judging={judging} />
       </section>
     </div>
   );
-}
-
-function subjectOf({ kind, id, project }: ComparedAnswer) {
-  return { kind, id, project };
 }
 
 /** A seed that is not 0. */
@@ -291,38 +265,25 @@ function drawn(): number {
   return 1 + ((crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) % 1_000_000);
 }
 
-/** What a digit does: a score after `s`, else it names a column. */
-function digits(
-  score: ((given: number) => void) | null,
-  choose: (column: number) => void,
-  count: number,
-): Handlers {
-  if (score) return Object.fromEntries(SCORES.map((key, at) => [key, () => score(at + 1)]));
-  return Object.fromEntries(
-    DIGITS.slice(0, count).map((key, column) => [key, () => choose(column)]),
-  );
-}
+const SWITCHES = [
+  ["blind", "Blind until stored", "b"],
+  ["marks", "Mark what differs", "d"],
+  ["linked", "Scroll together", ""],
+] as const;
 
-function Switches({ blind }: { blind: boolean }) {
+function Switches() {
   return (
     <div class="switches">
-      <Switch name="blind" on={blind} words="Blind until stored" keys="b" />
-      <Switch name="marks" on={param("marks") !== "0"} words="Mark what differs" keys="d" />
-      <Switch name="linked" on={param("linked") !== "0"} words="Scroll together" keys="" />
+      {SWITCHES.map(([name, words, key]) => (
+        <label key={name} class="tick">
+          <input
+            type="checkbox"
+            checked={param(name) !== "0"}
+            onChange={() => toggleParam(name, "0")}
+          />
+          {words} {key && <kbd>{key}</kbd>}
+        </label>
+      ))}
     </div>
-  );
-}
-
-function Switch(props: { name: string; on: boolean; words: string; keys: string }) {
-  const { name, on, words, keys } = props;
-  return (
-    <label class="tick">
-      <input
-        type="checkbox"
-        checked={on}
-        onChange={() => setParams({ [name]: on ? "0" : "" }, { replace: true })}
-      />
-      {words} {keys && <kbd>{keys}</kbd>}
-    </label>
   );
 }

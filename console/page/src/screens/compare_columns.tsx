@@ -2,10 +2,10 @@
 import { useRef } from "preact/hooks";
 import { Against, Changed } from "../parts/marked";
 import { count, dollars, seconds, UNKNOWN } from "../parts/numbers";
-import { Missing } from "../parts/states";
+import { Missing, Scrolled } from "../parts/states";
 import { Line, plain, Verbatim, visible } from "../parts/text";
 import type { ComparedAnswer, ComparedAnswers, LineageNow } from "../types";
-import { to, withParams } from "../url";
+import { param, to, withParams } from "../url";
 
 const WORDS: Readonly<Record<string, string>> = {
   asked: "what was asked",
@@ -73,17 +73,16 @@ interface ColumnsProps {
   on: number;
   choose: (column: number) => void;
   hidden: boolean;
-  marks: boolean;
-  linked: boolean;
   locked: ReadonlySet<string>;
   scores: ReadonlyMap<string, number>;
 }
 
 export function Columns(props: ColumnsProps) {
-  const { answers, lineOf, on, choose, hidden, marks, linked, locked, scores } = props;
+  const { answers, lineOf, on, choose, hidden, locked, scores } = props;
+  const marks = param("marks") !== "0";
   const frame = useRef<HTMLDivElement>(null);
   const scrolled = (event: Event) => {
-    if (!linked || !(event.target instanceof HTMLElement)) return;
+    if (param("linked") === "0" || !(event.target instanceof HTMLElement)) return;
     const { scrollTop, scrollHeight, clientHeight } = event.target;
     const share = scrollTop / Math.max(1, scrollHeight - clientHeight);
     for (const other of frame.current?.querySelectorAll<HTMLElement>(".answer") ?? []) {
@@ -118,15 +117,9 @@ export function Columns(props: ColumnsProps) {
             {!hidden && <Lineage line={lineOf(answer)} />}
             {hidden && scores.has(answer.id) && <span>{scores.get(answer.id)}/10</span>}
           </header>
-          <section
-            class="answer"
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with keys.
-            tabIndex={0}
-            aria-label={`Text of answer ${column + 1}`}
-            onScroll={scrolled}
-          >
+          <Scrolled look="answer" label={`Text of answer ${column + 1}`} onScroll={scrolled}>
             <Text answer={answer} first={answers[0]} marks={marks && column > 0} />
-          </section>
+          </Scrolled>
         </section>
       ))}
     </div>
@@ -151,8 +144,8 @@ function Lineage({ line }: { line: LineageNow | null }) {
     <span class="facts-line">
       lineage {visible(line.label)}{" "}
       {line.directive && <>· from now on: {visible(line.directive)} </>}
-      {line.once.map((said) => (
-        <span key={said}>· next time: {visible(said)} </span>
+      {line.once.map((directive) => (
+        <span key={directive}>· next time: {visible(directive)} </span>
       ))}
       {line.evolve && <>· may be evolved</>}
     </span>

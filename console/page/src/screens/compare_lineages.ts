@@ -12,19 +12,19 @@ type Save = ReturnType<typeof useJudging>["save"];
 /** What holds of the lineages now, and saying what is to become of them. What was said here counts
  * at once: where it has not landed, the store does not know it yet. */
 export function useLineages(shown: ComparedAnswers, save: Save) {
-  const [said, setSaid] = useState<ReadonlyMap<string, LineageNow>>(new Map());
+  const [changes, setChanges] = useState<ReadonlyMap<string, LineageNow>>(new Map());
   const lineOf = (answer: ComparedAnswer | undefined): LineageNow | null =>
-    answer?.lineage ? (said.get(keyOf(answer)) ?? answer.lineage) : null;
+    answer?.lineage ? (changes.get(keyOf(answer)) ?? answer.lineage) : null;
   const say = (answers: readonly ComparedAnswer[], word: Word, text: string, words: string) => {
-    const each = new Map(answers.map((one) => [keyOf(one), one]));
-    const lineages = [...each.values()].flatMap((one) =>
+    const byKey = new Map(answers.map((one) => [keyOf(one), one]));
+    const lineages = [...byKey.values()].flatMap((one) =>
       one.lineage ? [{ project: one.project, id: one.lineage.id }] : [],
     );
     save("steer", JSON.stringify([word, text, lineages]), (id) =>
       ask("POST /api/lineage/steer", { lineages, word, text, by: shown.by, id }).then(() => {
-        setSaid((now) => {
+        setChanges((now) => {
           const next = new Map(now);
-          for (const [key, one] of each) {
+          for (const [key, one] of byKey) {
             const line = lineOf(one);
             if (line) next.set(key, after(line, word, text));
           }

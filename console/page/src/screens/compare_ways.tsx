@@ -1,10 +1,10 @@
 // What can be done with answers that are side by side, for those who do not type it.
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { hint } from "../keys";
+import { KeyButton } from "../parts/key_button";
 
 /** Characters of a reason or a directive. */
 export const LONGEST = 2_000;
-export type Mode = "" | "order" | "best" | "score" | "directive";
+export type Mode = "" | "order" | "pick" | "score" | "directive";
 
 /** What is to be done differently: said of the answer's lineage, or kept with an answer of none. */
 export function Directive(props: {
@@ -40,49 +40,35 @@ export function Directive(props: {
   );
 }
 
-interface WaysProps {
-  mode: Mode;
-  begin: (what: Mode) => void;
-  allBad: () => void;
-  undo: () => unknown;
-  score: () => void;
-  direct: () => void;
-  lock: () => void;
-  evolve: () => void;
-  others: () => void;
-}
+const WAYS = [
+  ["order", "order"],
+  ["pick", "only the best"],
+  ["bothBad", "all bad"],
+  ["score", "score"],
+  ["directive", "do differently"],
+  ["lock", "lock"],
+  ["evolve", "evolve"],
+  ["others", "other answers"],
+  ["undo", "undo"],
+] as const;
 
-export function Ways(props: WaysProps) {
-  const { mode, begin, allBad, undo, score, direct, lock, evolve, others } = props;
+export type Acts = Readonly<Record<(typeof WAYS)[number][0], () => unknown>>;
+
+const MODES: readonly string[] = ["order", "pick", "score", "directive"] satisfies Mode[];
+
+export function Ways({ mode, acts }: { mode: Mode; acts: Acts }) {
   return (
     <p class="ways">
-      <button type="button" aria-pressed={mode === "order"} onClick={() => begin("order")}>
-        <kbd>o</kbd> order
-      </button>
-      <button type="button" aria-pressed={mode === "best"} onClick={() => begin("best")}>
-        <kbd>p</kbd> only the best
-      </button>
-      <button type="button" onClick={allBad}>
-        <kbd>v</kbd> all bad
-      </button>
-      <button type="button" aria-pressed={mode === "score"} onClick={score}>
-        <kbd>s</kbd> score
-      </button>
-      <button type="button" aria-pressed={mode === "directive"} onClick={direct}>
-        <kbd>!</kbd> do differently
-      </button>
-      <button type="button" onClick={lock}>
-        <kbd>L</kbd> lock
-      </button>
-      <button type="button" title={hint("evolve")} onClick={evolve}>
-        <kbd>E</kbd> evolve
-      </button>
-      <button type="button" title={hint("others")} onClick={others}>
-        <kbd>O</kbd> other answers
-      </button>
-      <button type="button" onClick={() => void undo()}>
-        <kbd>z</kbd> undo
-      </button>
+      {WAYS.map(([action, name]) => (
+        <KeyButton
+          key={action}
+          action={action}
+          act={acts[action]}
+          on={MODES.includes(action) ? mode === action : undefined}
+        >
+          {name}
+        </KeyButton>
+      ))}
     </p>
   );
 }

@@ -6,9 +6,9 @@ import { End } from "../parts/end";
 import { useCursor } from "../parts/list";
 import { ListScreen } from "../parts/list_screen";
 import { count, counted, dollars, fixed, percent, seconds, UNKNOWN, When } from "../parts/numbers";
-import { Answered, Missing, Nothing } from "../parts/states";
+import { Answered, Nothing, Recorded, Scrolled } from "../parts/states";
 import { type Column, Table } from "../parts/table";
-import { Line, plain, Verbatim } from "../parts/text";
+import { Failure, Folded, Line, plain } from "../parts/text";
 import type {
   ConsortiumRun,
   Decision as DecisionMade,
@@ -112,7 +112,7 @@ function OneRun({ project, run }: { project: string; run: string }) {
 function Whole({ run }: { run: ConsortiumRun }) {
   useKeys({
     copyId: () => copy(run.consortium_id, "the run's id"),
-    ...(run.session_id ? { up: () => go(to("s", run.project, run.session_id)) } : {}),
+    up: run.session_id && (() => go(to("s", run.project, run.session_id))),
   });
   const last = run.iterations.at(-1)?.decisions.at(-1);
   const confidences = run.iterations.map((one) => fixed(one.decisions.at(-1)?.confidence, 2));
@@ -142,7 +142,7 @@ function Whole({ run }: { run: ConsortiumRun }) {
       {run.error_message && <p class="bad">✗ {plain(run.error_message)}</p>}
       <details open={run.prompt.length < 600}>
         <summary>Prompt</summary>
-        <Recorded text={run.prompt} what="The prompt" />
+        <Recorded text={run.prompt} missing={unrecorded("The prompt")} />
       </details>
       {run.iterations.map((iteration) => (
         <Iteration key={iteration.number} iteration={iteration} project={run.project} />
@@ -156,7 +156,7 @@ function Whole({ run }: { run: ConsortiumRun }) {
               : "⊘ not the arbiter's last synthesis"}
           </p>
         )}
-        <Recorded text={run.final_text} what="The output" />
+        <Recorded text={run.final_text} missing={unrecorded("The output")} />
       </section>
       {run.other_calls.length > 0 && (
         <p class="faint">
@@ -188,12 +188,8 @@ function Grouped({ run }: { run: ConsortiumRun }) {
   );
 }
 
-function Recorded({ text, what }: { text: string; what: string }) {
-  return text ? (
-    <Verbatim text={text} />
-  ) : (
-    <Missing reason={`${what} is not recorded (capture is off, or there was none).`} />
-  );
+function unrecorded(what: string): string {
+  return `${what} is not recorded (capture is off, or there was none).`;
 }
 
 function Iteration(props: { iteration: Round; project: string }) {
@@ -222,7 +218,7 @@ function Iteration(props: { iteration: Round; project: string }) {
         ))}
       </div>
       {iteration.decisions.map((one, at) => (
-        <Decision key={one.id} one={one} counts={at === iteration.decisions.length - 1} />
+        <Decision key={one.id} decision={one} counts={at === iteration.decisions.length - 1} />
       ))}
     </section>
   );
@@ -261,60 +257,41 @@ function Member({ member, rank, project, iteration }: MemberProps) {
           )}
         </span>
       </header>
-      <section
-        class="answer"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with keys.
-        tabIndex={0}
-        aria-label={`Answer of ${plain(member.label)} in iteration ${iteration}`}
-      >
+      <Scrolled look="answer" label={`Answer of ${plain(member.label)} in iteration ${iteration}`}>
         {member.error_type ? (
-          <p class="bad">
-            ✗ <Line text={`${member.error_type} ${member.error_message}`} />
-          </p>
+          <Failure of={member} />
         ) : (
-          <Recorded text={member.answer} what="The answer" />
+          <Recorded text={member.answer} missing={unrecorded("The answer")} />
         )}
-      </section>
+      </Scrolled>
     </div>
   );
 }
 
-function Decision({ one, counts }: { one: DecisionMade; counts: boolean }) {
+function Decision({ decision, counts }: { decision: DecisionMade; counts: boolean }) {
   return (
     <div class="decision">
       <p>
-        <span aria-hidden="true">◆</span> <strong>arbiter</strong> <Line text={one.model} /> ·
-        confidence {fixed(one.confidence, 2)} · {dollars(one.cost_usd)} · {seconds(one.duration)}
-        {one.needs_iteration !== null && (one.needs_iteration ? " · asks for another" : " · final")}
+        <span aria-hidden="true">◆</span> <strong>arbiter</strong> <Line text={decision.model} /> ·
+        confidence {fixed(decision.confidence, 2)} · {dollars(decision.cost_usd)} ·{" "}
+        {seconds(decision.duration)}
+        {decision.needs_iteration !== null &&
+          (decision.needs_iteration ? " · asks for another" : " · final")}
         {!counts && <span class="warn"> · superseded</span>}
       </p>
-      {one.error_type && (
-        <p class="bad">
-          ✗ <Line text={`${one.error_type} ${one.error_message}`} />
-        </p>
-      )}
-      {one.ranking.length > 0 && (
+      <Failure of={decision} />
+      {decision.ranking.length > 0 && (
         <p>
-          ranking: <Line text={one.ranking.join(" > ")} />
+          ranking: <Line text={decision.ranking.join(" > ")} />
         </p>
       )}
-      {one.refinement_areas.length > 0 && (
+      {decision.refinement_areas.length > 0 && (
         <p>
-          to be refined: <Line text={one.refinement_areas.join("; ")} />
+          to be refined: <Line text={decision.refinement_areas.join("; ")} />
         </p>
       )}
-      {one.reasoning && (
-        <details>
-          <summary>Reasoning</summary>
-          <Verbatim text={one.reasoning} />
-        </details>
-      )}
-      {one.synthesis && (
-        <details>
-          <summary>Synthesis</summary>
-          <Verbatim text={one.synthesis} />
-        </details>
-      )}
+      <Folded title="Reasoning" text={decision.reasoning} />
+      <Folded title="Synthesis" text={decision.synthesis} />
     </div>
   );
 }

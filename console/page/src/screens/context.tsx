@@ -6,7 +6,7 @@ import { commandLine, copy } from "../parts/copy";
 import { useCursor } from "../parts/list";
 import { bytes, count, counted, estimated, fixed, seconds } from "../parts/numbers";
 import { Shares } from "../parts/share";
-import { Answered, Missing, Nothing } from "../parts/states";
+import { Answered, Missing, Nothing, Scrolled } from "../parts/states";
 import { type Column, Table } from "../parts/table";
 import { Line, plain, Verbatim } from "../parts/text";
 import type {
@@ -16,7 +16,7 @@ import type {
   ContextPanel,
   PromptPart,
 } from "../types";
-import { address, param, setParams, to } from "../url";
+import { address, param, replaceParams, to } from "../url";
 import { useAsk } from "../use_ask";
 
 export function Context() {
@@ -36,7 +36,7 @@ function Panel({ panel }: { panel: ContextPanel }) {
   const many = panel.assemblies.length;
   const at = Math.min(Number(param("n")) || 0, Math.max(0, many - 1));
   const move = (by: number) =>
-    setParams({ n: String(Math.max(0, Math.min(many - 1, at + by))), at: "" }, { replace: true });
+    replaceParams({ n: String(Math.max(0, Math.min(many - 1, at + by))), at: "" });
   useKeys(many > 1 ? { nextGroup: () => move(1), previousGroup: () => move(-1) } : {});
   const assembly = panel.assemblies[at];
   if (assembly) {
@@ -137,14 +137,10 @@ function OneAssembly({ assembly, project }: { assembly: AssembledContext; projec
         {items.length > 0 && (
           <Table label="Items" columns={ITEMS} rows={items} keyOf={keyOf} cursor={cursor} clicks />
         )}
-        <aside
-          aria-label="Text"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with keys.
-          tabIndex={0}
-        >
+        <Scrolled aside label="Text">
           {outcomesOf && <Outcomes item={outcomesOf} project={project} />}
-          <Text assembly={assembly} chosen={chosen} />
-        </aside>
+          <Text assembly={assembly} {...(chosen && { chosen })} />
+        </Scrolled>
       </div>
     </section>
   );
@@ -251,14 +247,8 @@ function Outcomes({ item, project }: { item: string; project: string }) {
   );
 }
 
-function Text({
-  assembly,
-  chosen,
-}: {
-  assembly: AssembledContext;
-  chosen: ContextItem | undefined;
-}) {
-  const text = chosen ? chosen.text : assembly.text;
+function Text({ assembly, chosen }: { assembly: AssembledContext; chosen?: ContextItem }) {
+  const { text } = chosen ?? assembly;
   return (
     <section aria-label={chosen ? "Text of the item" : "What was assembled"}>
       <h2>{chosen ? <Line text={chosen.id} /> : "What was assembled"}</h2>

@@ -5,9 +5,9 @@ import { useCursor } from "../parts/list";
 import { ListScreen } from "../parts/list_screen";
 import { count, counted, percent, UNKNOWN, When } from "../parts/numbers";
 import { Panel } from "../parts/panel";
-import { Answered, Nothing } from "../parts/states";
+import { Answered, Nothing, Recorded } from "../parts/states";
 import { type Column, Table } from "../parts/table";
-import { Line, plain, Verbatim } from "../parts/text";
+import { Line, plain } from "../parts/text";
 import type { ErrorPlace, ErrorShape, Fed, ToolFailures, WindowQuery } from "../types";
 import { go, param, setParams, windowQuery, withParams } from "../url";
 import { useAsk } from "../use_ask";
@@ -104,26 +104,26 @@ function Tool({ tool, query }: { tool: string; query: WindowQuery }) {
   return (
     <Panel title={`${plain(tool)}: what it was fed`} sql={asked.answer?.sql} wide>
       <Answered asked={asked} rows={4}>
-        {(told) => <Closely told={told} />}
+        {(answer) => <ToolDetails answer={answer} />}
       </Answered>
     </Panel>
   );
 }
 
-function Closely({ told }: { told: ToolFailures }) {
+function ToolDetails({ answer }: { answer: ToolFailures }) {
   return (
     <>
       <h3 id="next-steps">What the model did next</h3>
       <ul class="looks" aria-labelledby="next-steps">
-        {told.next_steps.map((one) => (
+        {answer.next_steps.map((one) => (
           <li key={one.did}>
             <a href={placeOf(one.place)}>{counted(one.times, "time")}</a> {one.did}
           </li>
         ))}
       </ul>
       <div class="panels">
-        <FedCalls title="✗ Arguments that fail" fed={told.fed.filter((one) => one.failed)} />
-        <FedCalls title="✓ Arguments that work" fed={told.fed.filter((one) => !one.failed)} />
+        <FedCalls title="✗ Arguments that fail" fed={answer.fed.filter((one) => one.failed)} />
+        <FedCalls title="✓ Arguments that work" fed={answer.fed.filter((one) => !one.failed)} />
       </div>
     </>
   );
@@ -139,11 +139,7 @@ function FedCalls({ title, fed }: { title: string; fed: readonly Fed[] }) {
           <a href={placeOf(one.place)}>
             <When time={one.time} />
           </a>
-          {one.arguments ? (
-            <Verbatim text={one.arguments} />
-          ) : (
-            <p class="missing">arguments not recorded</p>
-          )}
+          <Recorded text={one.arguments} missing="arguments not recorded" />
           <p class={one.failed ? "bad" : "faint"}>
             <Line text={one.said} />
           </p>

@@ -12,9 +12,9 @@ import { useAsk } from "../use_ask";
 export function Go() {
   const id = address.value.path[1] ?? "";
   const asked = useAsk("GET /api/lookup", { id });
-  const found = asked.answer?.found ?? [];
-  const [only] = found;
-  const place = found.length === 1 && only ? placeOf(only) : null;
+  const records = asked.answer?.found ?? [];
+  const [only] = records;
+  const place = records.length === 1 && only ? placeOf(only) : null;
   useStatus(commandLine(["show", id]));
   useEffect(() => {
     // Replaced: back leads to where one came from, and not here again.
@@ -25,11 +25,11 @@ export function Go() {
       <h1>{label(id)}</h1>
       <Answered asked={asked}>
         {() =>
-          found.length ? (
+          records.length ? (
             <ul>
-              {found.map((one) => (
-                <li key={`${one.kind} ${one.project} ${one.id}`}>
-                  <Choice one={one} />
+              {records.map((record) => (
+                <li key={`${record.kind} ${record.project} ${record.id}`}>
+                  <Choice record={record} />
                 </li>
               ))}
             </ul>
@@ -44,13 +44,13 @@ export function Go() {
   );
 }
 
-function Choice({ one }: { one: FoundRecord }) {
-  const place = placeOf(one);
-  const words = `${one.kind} ${label(one.id)}${one.project ? ` of ${label(one.project)}` : ""}`;
+function Choice({ record }: { record: FoundRecord }) {
+  const place = placeOf(record);
+  const words = `${record.kind} ${label(record.id)}${record.project ? ` of ${label(record.project)}` : ""}`;
   if (place) return <a href={place}>{words}</a>;
   return (
     <>
-      {words}: <Command line={commandLine(["show", one.id])} />
+      {words}: <Command line={commandLine(["show", record.id])} />
     </>
   );
 }

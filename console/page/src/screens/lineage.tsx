@@ -7,11 +7,11 @@ import { useCursor } from "../parts/list";
 import { ListScreen } from "../parts/list_screen";
 import { count, counted, dollars, fixed, seconds, When } from "../parts/numbers";
 import { Sparkline } from "../parts/share";
-import { Answered, Nothing } from "../parts/states";
+import { Answered, Nothing, Scrolled } from "../parts/states";
 import { type Column, Table } from "../parts/table";
 import { Line, plain } from "../parts/text";
 import type { ExperimentItem, ExperimentRecord, InsightRecord } from "../types";
-import { address, go, param, setParams, to, withParams } from "../url";
+import { address, go, param, replaceParams, to, withParams } from "../url";
 import { useAsk } from "../use_ask";
 import { Details } from "./lineage_details";
 import { cyclesOf, DEEPEST, type Row, rowsOf } from "./lineage_rows";
@@ -116,7 +116,7 @@ function Tree({ shown }: { shown: ExperimentRecord }) {
   };
   const toLevel = (to: number) => {
     setTurned(new Set());
-    setParams({ l: String(Math.max(1, Math.min(DEEPEST, to))) }, { replace: true });
+    replaceParams({ l: String(Math.max(1, Math.min(DEEPEST, to))) });
   };
   useKeys({
     fold: () => turn(false),
@@ -154,11 +154,7 @@ function Tree({ shown }: { shown: ExperimentRecord }) {
             "aria-expanded": parents.has(id) ? isOpen(id) : undefined,
           })}
         />
-        <aside
-          aria-label="Details"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled with keys.
-          tabIndex={0}
-        >
+        <Scrolled aside label="Details">
           {chosen ? (
             <Details row={chosen} />
           ) : (
@@ -167,7 +163,7 @@ function Tree({ shown }: { shown: ExperimentRecord }) {
               <kbd>[</kbd> <kbd>]</kbd> all of them.
             </p>
           )}
-        </aside>
+        </Scrolled>
       </div>
       <Insights insights={shown.insights} />
     </div>
@@ -178,15 +174,13 @@ function Need({ shown }: { shown: ExperimentRecord }) {
   const cycles = [...cyclesOf(shown)];
   return (
     <p class="switches">
-      {shown.need && (
-        <span>
-          need: <Line text={shown.need} />
-        </span>
-      )}
-      {shown.constraints && (
-        <span>
-          constraints: <Line text={shown.constraints} />
-        </span>
+      {(["need", "constraints"] as const).map(
+        (name) =>
+          shown[name] && (
+            <span key={name}>
+              {name}: <Line text={shown[name]} />
+            </span>
+          ),
       )}
       {cycles.map(([cycle, ids]) => (
         <a
@@ -206,20 +200,20 @@ function Name({ row }: { row: Row }) {
       return (
         <>
           <strong>
-            <Line text={row.one.label || row.own.slice(0, 8)} />
+            <Line text={row.record.label || row.own.slice(0, 8)} />
           </strong>{" "}
-          {row.one.locked && <span class="good">■ locked </span>}
-          <Line text={row.one.strategy} />{" "}
-          <Sparkline values={row.one.versions.map((version) => version.score)} />
+          {row.record.locked && <span class="good">■ locked </span>}
+          <Line text={row.record.strategy} />{" "}
+          <Sparkline values={row.record.versions.map((version) => version.score)} />
         </>
       );
     case "version":
       return (
         <>
-          version <Line text={row.one.name || row.own.slice(0, 8)} />{" "}
-          {row.one.changes.length > 0 && (
+          version <Line text={row.record.name || row.own.slice(0, 8)} />{" "}
+          {row.record.changes.length > 0 && (
             <span class="faint">
-              changed: <Line text={row.one.changes.map((change) => change.name).join(", ")} />
+              changed: <Line text={row.record.changes.map((change) => change.name).join(", ")} />
             </span>
           )}
         </>
@@ -227,23 +221,24 @@ function Name({ row }: { row: Row }) {
     case "rollout":
       return (
         <>
-          cycle {row.one.cycle} <Line text={row.one.task} />{" "}
+          cycle {row.record.cycle} <Line text={row.record.task} />{" "}
           <span class="faint">
-            {row.one.attempts.length === 1 ? "1 try" : `${row.one.attempts.length} tries`}
+            {row.record.attempts.length === 1 ? "1 try" : `${row.record.attempts.length} tries`}
           </span>
         </>
       );
     case "attempt":
       return (
         <>
-          try {row.one.number} <Line text={row.one.model} />{" "}
-          {row.one.final && <span class="good">counts</span>}
+          try {row.record.number} <Line text={row.record.model} />{" "}
+          {row.record.final && <span class="good">counts</span>}
         </>
       );
     case "artifact":
       return (
         <>
-          wrote <Line text={row.one.target} /> <span class="faint">{plain(row.one.kind)}</span>
+          wrote <Line text={row.record.target} />{" "}
+          <span class="faint">{plain(row.record.kind)}</span>
         </>
       );
   }
@@ -268,11 +263,11 @@ function Score({ row }: { row: Row }) {
   if (row.kind === "lineage") return null;
   return (
     <>
-      {fixed("score" in row.one ? row.one.score : null, 1)}
-      {row.kind === "version" && row.one.judged > 1 && (
-        <span class="faint" title={`of ${counted(row.one.judged, "judgment")}`}>
+      {fixed("score" in row.record ? row.record.score : null, 1)}
+      {row.kind === "version" && row.record.judged > 1 && (
+        <span class="faint" title={`of ${counted(row.record.judged, "judgment")}`}>
           {" "}
-          ({row.one.judged})
+          ({row.record.judged})
         </span>
       )}
     </>
@@ -280,15 +275,23 @@ function Score({ row }: { row: Row }) {
 }
 
 const NUMBERS: readonly Column<Row>[] = [
-  { head: "ended", show: ({ one }) => "status" in one && <Status status={one.status} /> },
+  { head: "ended", show: ({ record }) => "status" in record && <Status status={record.status} /> },
   { head: "score", look: "number", show: (row) => <Score row={row} /> },
-  { head: "cost", look: "number", show: ({ one }) => "cost_usd" in one && dollars(one.cost_usd) },
-  { head: "took", look: "number", show: ({ one }) => "duration" in one && seconds(one.duration) },
+  {
+    head: "cost",
+    look: "number",
+    show: ({ record }) => "cost_usd" in record && dollars(record.cost_usd),
+  },
+  {
+    head: "took",
+    look: "number",
+    show: ({ record }) => "duration" in record && seconds(record.duration),
+  },
   {
     head: "tokens",
     look: "number",
-    show: ({ kind, one }) =>
-      kind === "attempt" && `${count(one.input_tokens)}→${count(one.output_tokens)}`,
+    show: ({ kind, record }) =>
+      kind === "attempt" && `${count(record.input_tokens)}→${count(record.output_tokens)}`,
   },
 ];
 

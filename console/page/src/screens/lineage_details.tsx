@@ -2,18 +2,18 @@
 import { Changed } from "../parts/marked";
 import { count, UNKNOWN, When } from "../parts/numbers";
 import { Missing } from "../parts/states";
-import { Line, plain, Verbatim } from "../parts/text";
+import { Failure, Folded, Line, plain } from "../parts/text";
 import type { AttemptRecord, EvolutionRecord, LineageRecord, VersionRecord } from "../types";
 import type { Row } from "./lineage_rows";
 
 export function Details({ row }: { row: Row }) {
   switch (row.kind) {
     case "lineage":
-      return <OfLineage one={row.one} />;
+      return <OfLineage lineage={row.record} />;
     case "version":
-      return <OfVersion one={row.one} of={row.of} />;
+      return <OfVersion version={row.record} of={row.of} />;
     case "attempt":
-      return <OfAttempt one={row.one} />;
+      return <OfAttempt attempt={row.record} />;
     default:
       return (
         <p class="faint">
@@ -23,25 +23,25 @@ export function Details({ row }: { row: Row }) {
   }
 }
 
-function OfLineage({ one }: { one: LineageRecord }) {
+function OfLineage({ lineage }: { lineage: LineageRecord }) {
   return (
     <section aria-label="The lineage">
       <h2>
-        Lineage <Line text={one.label} />
+        Lineage <Line text={lineage.label} />
       </h2>
-      {one.evolve && <p>Its next version was asked for, and has not begun.</p>}
-      {one.directive && (
+      {lineage.evolve && <p>Its next version was asked for, and has not begun.</p>}
+      {lineage.directive && (
         <p>
-          directive: <Line text={one.directive} />
+          directive: <Line text={lineage.directive} />
         </p>
       )}
-      {one.once.map((said) => (
-        <p key={said}>
-          for the next one only: <Line text={said} />
+      {lineage.once.map((directive) => (
+        <p key={directive}>
+          for the next one only: <Line text={directive} />
         </p>
       ))}
       <ul class="said-before">
-        {[...one.events].reverse().map((event) => (
+        {[...lineage.events].reverse().map((event) => (
           <li key={`${event.created_at} ${event.kind} ${event.text}`}>
             {plain(event.kind)} <Line text={event.text} />{" "}
             <span class="faint">
@@ -54,24 +54,26 @@ function OfLineage({ one }: { one: LineageRecord }) {
   );
 }
 
-function OfVersion({ one, of }: { one: VersionRecord; of: LineageRecord }) {
-  const evolutions = of.evolutions.filter((evolution) => evolution.to_version === one.version_id);
+function OfVersion({ version, of }: { version: VersionRecord; of: LineageRecord }) {
+  const evolutions = of.evolutions.filter(
+    (evolution) => evolution.to_version === version.version_id,
+  );
   return (
     <section aria-label="The version">
       <h2>
-        Version <Line text={one.name || one.version_id.slice(0, 8)} />
+        Version <Line text={version.name || version.version_id.slice(0, 8)} />
       </h2>
-      <p class="faint">{plain(one.version_id)}</p>
+      <p class="faint">{plain(version.version_id)}</p>
       {evolutions.map((evolution) => (
-        <Why key={evolution.evolution_id} one={evolution} />
+        <Why key={evolution.evolution_id} evolution={evolution} />
       ))}
-      {one.config === null && (
+      {version.config === null && (
         <Missing reason="The configuration is not recorded (capture is off)." />
       )}
-      {one.config !== null && one.made_from && one.changes.length === 0 && (
+      {version.config !== null && version.made_from && version.changes.length === 0 && (
         <p>The same as before.</p>
       )}
-      {one.changes.map((change) => (
+      {version.changes.map((change) => (
         <div key={change.name}>
           <strong>
             <Line text={change.name} />
@@ -85,17 +87,17 @@ function OfVersion({ one, of }: { one: VersionRecord; of: LineageRecord }) {
   );
 }
 
-function Why({ one }: { one: EvolutionRecord }) {
-  const { score_delta: delta, hypothesis_validated: held } = one;
+function Why({ evolution }: { evolution: EvolutionRecord }) {
+  const { score_delta: delta, hypothesis_validated: held } = evolution;
   return (
     <dl class="why">
       {(["trigger", "hypothesis", "plan"] as const).map(
         (name) =>
-          one[name] && (
+          evolution[name] && (
             <div key={name}>
               <dt>{name}</dt>
               <dd>
-                <Line text={one[name]} />
+                <Line text={evolution[name]} />
               </dd>
             </div>
           ),
@@ -103,7 +105,7 @@ function Why({ one }: { one: EvolutionRecord }) {
       <div>
         <dt>score</dt>
         <dd>
-          {one.from_score ?? UNKNOWN} → {one.next_score ?? UNKNOWN}
+          {evolution.from_score ?? UNKNOWN} → {evolution.next_score ?? UNKNOWN}
           {delta !== null && ` (${delta > 0 ? "+" : ""}${delta.toFixed(2)})`}{" "}
           {held === null ? (
             <span class="faint">not judged yet</span>
@@ -116,28 +118,15 @@ function Why({ one }: { one: EvolutionRecord }) {
   );
 }
 
-function OfAttempt({ one }: { one: AttemptRecord }) {
+function OfAttempt({ attempt }: { attempt: AttemptRecord }) {
   return (
     <section aria-label="The attempt">
-      <h2>Try {count(one.number)}</h2>
-      <p class="faint">{plain(one.attempt_id)}</p>
-      {one.error_type && (
-        <p class="bad">
-          ✗ <Line text={`${one.error_type} ${one.error_message}`} />
-        </p>
-      )}
-      {one.input && (
-        <details open>
-          <summary>Input</summary>
-          <Verbatim text={one.input} />
-        </details>
-      )}
-      {one.output ? (
-        <details open>
-          <summary>Output</summary>
-          <Verbatim text={one.output} />
-        </details>
-      ) : (
+      <h2>Try {count(attempt.number)}</h2>
+      <p class="faint">{plain(attempt.attempt_id)}</p>
+      <Failure of={attempt} />
+      <Folded title="Input" text={attempt.input ?? ""} open />
+      <Folded title="Output" text={attempt.output ?? ""} open />
+      {!attempt.output && (
         <Missing reason="No output is recorded (capture is off, or it failed)." />
       )}
     </section>

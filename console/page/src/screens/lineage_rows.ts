@@ -15,27 +15,27 @@ export type Row = {
   readonly level: number;
   readonly within: readonly string[];
 } & (
-  | { readonly kind: "lineage"; readonly one: LineageRecord }
-  | { readonly kind: "version"; readonly one: VersionRecord; readonly of: LineageRecord }
-  | { readonly kind: "rollout"; readonly one: RolloutRecord }
-  | { readonly kind: "attempt"; readonly one: AttemptRecord }
-  | { readonly kind: "artifact"; readonly one: ArtifactRecord }
+  | { readonly kind: "lineage"; readonly record: LineageRecord }
+  | { readonly kind: "version"; readonly record: VersionRecord; readonly of: LineageRecord }
+  | { readonly kind: "rollout"; readonly record: RolloutRecord }
+  | { readonly kind: "attempt"; readonly record: AttemptRecord }
+  | { readonly kind: "artifact"; readonly record: ArtifactRecord }
 );
 
 export const DEEPEST = 5;
 
 export function rowsOf(experiment: ExperimentRecord): Row[] {
-  return experiment.lineages.flatMap((one) => [
+  return experiment.lineages.flatMap((record) => [
     {
-      id: one.lineage_id,
-      own: one.lineage_id,
+      id: record.lineage_id,
+      own: record.lineage_id,
       level: 1,
       within: [],
       kind: "lineage" as const,
-      one,
+      record,
     },
-    ...one.versions.flatMap((version) => ofVersion(version, one)),
-    ...one.artifacts.map((artifact) => ofArtifact(artifact, [one.lineage_id])),
+    ...record.versions.flatMap((version) => ofVersion(version, record)),
+    ...record.artifacts.map((artifact) => ofArtifact(artifact, [record.lineage_id])),
   ]);
 }
 
@@ -45,7 +45,7 @@ function ofVersion(version: VersionRecord, lineage: LineageRecord): Row[] {
   const id = `${lineage.lineage_id} ${own}`;
   const within = [lineage.lineage_id];
   return [
-    { id, own, level: 2, within, kind: "version", one: version, of: lineage },
+    { id, own, level: 2, within, kind: "version", record: version, of: lineage },
     ...rolloutsOf(version, lineage).flatMap((rollout) => ofRollout(rollout, [...within, id])),
   ];
 }
@@ -58,7 +58,7 @@ function ofRollout(rollout: RolloutRecord, within: readonly string[]): Row[] {
   const id = rollout.rollout_id;
   const inside = [...within, id];
   return [
-    { id, own: id, level: 3, within, kind: "rollout", one: rollout },
+    { id, own: id, level: 3, within, kind: "rollout", record: rollout },
     ...rollout.attempts.flatMap((attempt) => ofAttempt(attempt, inside)),
   ];
 }
@@ -66,14 +66,14 @@ function ofRollout(rollout: RolloutRecord, within: readonly string[]): Row[] {
 function ofAttempt(attempt: AttemptRecord, within: readonly string[]): Row[] {
   const id = attempt.attempt_id;
   return [
-    { id, own: id, level: 4, within, kind: "attempt", one: attempt },
+    { id, own: id, level: 4, within, kind: "attempt", record: attempt },
     ...attempt.artifacts.map((artifact) => ofArtifact(artifact, [...within, id])),
   ];
 }
 
-function ofArtifact(one: ArtifactRecord, within: readonly string[]): Row {
-  const id = one.artifact_id;
-  return { id, own: id, level: within.length + 1, within, kind: "artifact", one };
+function ofArtifact(record: ArtifactRecord, within: readonly string[]): Row {
+  const id = record.artifact_id;
+  return { id, own: id, level: within.length + 1, within, kind: "artifact", record };
 }
 
 /** The ids of the rollouts of each cycle that has several, which can be compared. */

@@ -13,21 +13,37 @@ import { Answered, Nothing } from "../parts/states";
 import { plain } from "../parts/text";
 import { isProblem } from "../replay/rows";
 import type { EndCount, Ends, Figures, Trend } from "../types";
-import { param, withParams } from "../url";
+import { windowQuery, withParams } from "../url";
 import { useAsk } from "../use_ask";
 
+/** The diagnostics that are shown: name, title, and columns of their answer. */
+const DIAGNOSTICS = [
+  [
+    "errors_by_type",
+    "Errors by type",
+    "source",
+    "name",
+    "error",
+    "times",
+    "first_time",
+    "last_time",
+  ],
+  ["failing_tools", "Failing tools", "tool", "failures", "calls", "failure_rate", "usual_error"],
+  ["expensive_calls", "Expensive model calls", "time", "model", "cost_usd", "input_tokens", "span"],
+  ["slow_calls", "Slow model calls", "time", "model", "duration_seconds", "output_tokens", "span"],
+] as const;
+
 export function Overview() {
-  const query = { project: param("project"), since: param("since"), until: param("until") };
+  const query = windowQuery();
   const ends = useAsk("GET /api/overview/ends", query);
   const trend = useAsk("GET /api/overview/trend", query);
   const looks = useAsk("GET /api/overview/looks", query);
   const total = trend.answer?.total;
   useStatus(commandLine(["diagnose"], query), total ? counted(total.turns, "turn") : "");
-  useKeys({
-    table: () => {
-      tables.value = !tables.value;
-    },
-  });
+  const table = () => {
+    tables.value = !tables.value;
+  };
+  useKeys({ table });
   usePanelKeys();
   if (total?.turns === 0 && !trend.stale) return <Empty />;
   return (
@@ -36,24 +52,24 @@ export function Overview() {
       <div class="panels">
         <Panel title="How turns end" sql={ends.answer?.sql}>
           <Answered asked={ends} rows={5}>
-            {(told) => <EndBars told={told} />}
+            {(answer) => <EndBars answer={answer} />}
           </Answered>
         </Panel>
         <Panel title={`Cost ${dollars(total?.cost_usd)}`} sql={trend.answer?.models_sql}>
           <Answered asked={trend} rows={5}>
-            {(told) => <Cost told={told} />}
+            {(answer) => <Cost answer={answer} />}
           </Answered>
         </Panel>
         <Panel title={slow(total)} sql={trend.answer?.sql}>
           <Answered asked={trend} rows={5}>
-            {(told) => <Slow told={told} />}
+            {(answer) => <Slow answer={answer} />}
           </Answered>
         </Panel>
         <Panel title="Look at these" sql={looks.answer?.sql}>
           <Answered asked={looks} rows={3}>
-            {(told) => (
+            {(answer) => (
               <ul class="looks">
-                {told.found.map((one) => (
+                {answer.found.map((one) => (
                   <li key={one.name}>
                     <a href={withParams(["turns"], { f: term("look", one.name) })}>
                       {counted(one.turns, "turn")}
@@ -62,31 +78,14 @@ export function Overview() {
                     {one.agent && <span class="faint"> · mostly {plain(one.agent)}</span>}
                   </li>
                 ))}
-                {told.found.length === 0 && <li class="faint">✓ Nothing odd in this time.</li>}
+                {answer.found.length === 0 && <li class="faint">✓ Nothing odd in this time.</li>}
               </ul>
             )}
           </Answered>
         </Panel>
-        <Diagnosed
-          name="errors_by_type"
-          title="Errors by type"
-          columns={["source", "name", "error", "times", "first_time", "last_time"]}
-        />
-        <Diagnosed
-          name="failing_tools"
-          title="Failing tools"
-          columns={["tool", "failures", "calls", "failure_rate", "usual_error"]}
-        />
-        <Diagnosed
-          name="expensive_calls"
-          title="Expensive model calls"
-          columns={["time", "model", "cost_usd", "input_tokens", "span"]}
-        />
-        <Diagnosed
-          name="slow_calls"
-          title="Slow model calls"
-          columns={["time", "model", "duration_seconds", "output_tokens", "span"]}
-        />
+        {DIAGNOSTICS.map(([name, title, ...columns]) => (
+          <Diagnosed key={name} name={name} title={title} columns={columns} />
+        ))}
       </div>
     </>
   );
@@ -103,41 +102,41 @@ function change(now: number | null | undefined, before: number | null | undefine
   return `${more < 0 ? "−" : "+"}${Math.abs(more * 100).toFixed(0)}% on the period before`;
 }
 
-function EndBars({ told }: { told: Ends }) {
-  const most = Math.max(...told.ends.map((one) => one.turns), 1);
+function EndBars({ answer }: { answer: Ends }) {
+  const most = Math.max(...answer.ends.map((row) => row.turns), 1);
   return (
     <table class="bars">
       <caption class="hidden">Turns by how they ended</caption>
       <tbody>
-        {told.ends.map((one) => (
-          <EndBar key={one.end} one={one} most={most} />
+        {answer.ends.map((row) => (
+          <EndBar key={row.end} row={row} most={most} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function EndBar({ one, most }: { one: EndCount; most: number }) {
-  const { glyph, tone } = kindOfEnd(one.end);
+function EndBar({ row, most }: { row: EndCount; most: number }) {
+  const { glyph, tone } = kindOfEnd(row.end);
   return (
     <tr>
       <th scope="row">
         <a
-          href={withParams(["turns"], { f: term("stop", one.end) })}
-          data-problem={isProblem(one.end) || undefined}
+          href={withParams(["turns"], { f: term("stop", row.end) })}
+          data-problem={isProblem(row.end) || undefined}
         >
           <span class={tone} aria-hidden="true">
             {glyph}
           </span>{" "}
-          {plain(one.end)}
+          {plain(row.end)}
         </a>
       </th>
       <td class="bar">
-        <span class={`fill ${tone}`} style={{ width: `${(one.turns / most) * 100}%` }} />
+        <span class={`fill ${tone}`} style={{ width: `${(row.turns / most) * 100}%` }} />
       </td>
-      <td class="number">{count(one.turns)}</td>
-      <td class="number">{one.share === null ? "" : percent(one.share)}</td>
-      <td class="faint">{trendOf(one)}</td>
+      <td class="number">{count(row.turns)}</td>
+      <td class="number">{row.share === null ? "" : percent(row.share)}</td>
+      <td class="faint">{trendOf(row)}</td>
     </tr>
   );
 }
@@ -152,8 +151,8 @@ function trendOf({ turns, before }: EndCount): string {
       : "=";
 }
 
-function Cost({ told }: { told: Trend }) {
-  const { total, before } = told;
+function Cost({ answer }: { answer: Trend }) {
+  const { total, before } = answer;
   const cached = total.input_tokens ? (total.cached_tokens ?? 0) / total.input_tokens : null;
   return (
     <>
@@ -168,9 +167,9 @@ function Cost({ told }: { told: Trend }) {
       </p>
       <Plot
         label="Cost over time"
-        times={told.buckets.map((one) => one.time)}
-        width={told.width_seconds}
-        series={told.models.map(({ models, costs }, at) => ({
+        times={answer.buckets.map((one) => one.time)}
+        width={answer.width_seconds}
+        series={answer.models.map(({ models, costs }, at) => ({
           label: modelsOf(models),
           color: models === null ? "--faint" : (COLORS[at] ?? "--faint"),
           bars: true,
@@ -189,20 +188,20 @@ function modelsOf(models: string | null): string {
   return models === null ? "all others" : plain(models) || "no model named";
 }
 
-function Slow({ told }: { told: Trend }) {
+function Slow({ answer }: { answer: Trend }) {
   return (
     <>
       <p class="faint">
-        {change(told.total.p95_seconds, told.before?.p95_seconds) || "How long turns took"} · first
-        token p95 {seconds(told.first_token_p95_seconds)}
+        {change(answer.total.p95_seconds, answer.before?.p95_seconds) || "How long turns took"} ·
+        first token p95 {seconds(answer.first_token_p95_seconds)}
       </p>
       <Plot
         label="How long turns took, over time"
-        times={told.buckets.map((one) => one.time)}
-        width={told.width_seconds}
+        times={answer.buckets.map((one) => one.time)}
+        width={answer.width_seconds}
         series={[
-          series(told, "p95", "--bad", (one) => one.p95_seconds),
-          series(told, "p50", "--link", (one) => one.p50_seconds),
+          series(answer, "p95", "--bad", (one) => one.p95_seconds),
+          series(answer, "p50", "--link", (one) => one.p50_seconds),
         ]}
         written={seconds}
       />
@@ -211,12 +210,12 @@ function Slow({ told }: { told: Trend }) {
 }
 
 function series(
-  told: Trend,
+  answer: Trend,
   label: string,
   color: string,
   of: (one: Figures) => number | null,
 ): Charts.Series {
-  return { label, color, values: told.buckets.map((one) => of(one.figures)) };
+  return { label, color, values: answer.buckets.map((one) => of(one.figures)) };
 }
 
 function Empty() {

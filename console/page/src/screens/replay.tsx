@@ -15,10 +15,10 @@ import { SessionMap } from "../replay/map";
 import { placeOfRow } from "../replay/place";
 import { Rows, useMoving, useNewRows, WHOLE } from "../replay/row_list";
 import { hashesOf, type Level, sessionOf, shownRows } from "../replay/rows";
+import { useTextsOf } from "../replay/texts";
 import { useReplayKeys } from "../replay/use_keys";
-import { useTextsOf } from "../replay/use_texts";
 import type { Outline } from "../types";
-import { address, param, setParams } from "../url";
+import { address, param, replaceParams } from "../url";
 import { useFile } from "../use_file";
 
 export function Replay() {
@@ -64,13 +64,13 @@ function Conversation({ outline, following }: { outline: Outline; following: boo
   const clicked = useMoving(shown, at);
   const unseen = useNewRows(list, session, shown, following);
   const find = useFind(session, (id) => open(id));
-  const open = (id: string) => setParams(placeOfRow(session, id), { replace: true });
+  const open = (id: string) => replaceParams(placeOfRow(session, id));
   const toggle = (id: string) => {
     const next = new Set(folded);
     if (!next.delete(id)) next.add(id);
-    setParams({ d: [...next].join(" ") }, { replace: true });
+    replaceParams({ d: [...next].join(" ") });
   };
-  useReplayKeys({ session, shown, at, level, folded, following, open, find: find.begin });
+  useReplayKeys({ session, shown, at, level, folded, open, find: find.begin });
   const waterfall = param("w") === "1";
   const { file, failed } = useFile<typeof WaterfallFile>(waterfall ? "/static/waterfall.js" : null);
   return (
@@ -102,7 +102,7 @@ function Conversation({ outline, following }: { outline: Outline; following: boo
           {counted(unseen.length, "new row")} <span aria-hidden="true">↓</span>
         </button>
       )}
-      <SessionMap rows={shown} at={at} found={find.found} open={open} />
+      <SessionMap rows={shown} at={at} matches={find.matches} open={open} />
       <Inspector row={shown[at]} session={session} />
     </div>
   );

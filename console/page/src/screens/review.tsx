@@ -1,31 +1,18 @@
 // Review: one turn after the other, a key for each judgment.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useStatus } from "../frame/status";
-import { type Handlers, useKeys } from "../keys";
+import { useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
-import { count, counted, percent } from "../parts/numbers";
-import { Nothing } from "../parts/states";
-import { plain, visible } from "../parts/text";
+import { count, counted, percent, UNKNOWN } from "../parts/numbers";
+import { Nothing, Problem } from "../parts/states";
+import { plain } from "../parts/text";
 import { Turn } from "../parts/turn";
-import type { ReviewQuery } from "../types";
-import { param, setParams } from "../url";
+import type { ReviewQuery, Summary } from "../types";
+import { param, replaceParams, setParams } from "../url";
 import { useAsk } from "../use_ask";
-import { Known, Told } from "./review_known";
-import { Verdicts } from "./review_verdicts";
-import { keyOf, type Said, Way } from "./review_way";
-
-const DIGITS = {
-  one: 1,
-  two: 2,
-  three: 3,
-  four: 4,
-  five: 5,
-  six: 6,
-  seven: 7,
-  eight: 8,
-  nine: 9,
-  zero: 10,
-} as const;
+import { Judgments, Known } from "./review_known";
+import { digitKeys, type Judgment, Verdicts, verdictKeys } from "./review_verdicts";
+import { keyOf, Way } from "./review_way";
 
 function asked(): ReviewQuery {
   const stop = param("stop");
@@ -57,35 +44,39 @@ function Queue({ query }: { query: ReviewQuery }) {
   const level = Number(param("l")) || 2;
   const left = way.left.value;
   const item = way.item.value;
-  const judge = (said: Said) => {
+  const judge = (judgment: Judgment) => {
     setScoring(false);
-    void way.judge(said, said.outcome !== undefined && param("stay") !== "1");
+    void way.judge(judgment, judgment.outcome !== undefined && param("stay") !== "1");
   };
   const save = () => {
-    const text = note.current?.value.trim();
-    if (text && note.current) {
-      const field = note.current;
-      void way.judge({ note: text }, false).then(() => {
-        if (!way.error.value) field.value = "";
-      });
-      field.blur();
-    }
+    const field = note.current;
+    const text = field?.value.trim();
+    if (!field || !text) return;
+    void way.judge({ note: text }, false).then(() => {
+      if (!way.error.value) field.value = "";
+    });
+    field.blur();
   };
-  useKeys({
+  const steps = {
     undo: () => void way.undo(),
     back: () => void way.back(),
     open: () => void way.next(),
-    less: () => setParams({ l: String(Math.max(1, level - 1)) }, { replace: true }),
-    more: () => setParams({ l: String(Math.min(3, level + 1)) }, { replace: true }),
-    ...(item ? judging(judge, scoring, setScoring) : {}),
-    ...(item
-      ? {
-          peek: () => void way.next(),
-          annotate: () => note.current?.focus(),
-          run: save,
-          copyId: () => copy(item.turn.turn_id, "the turn's id"),
-        }
-      : {}),
+    peek: () => void way.next(),
+  };
+  useKeys({
+    ...steps,
+    less: () => replaceParams({ l: String(Math.max(1, level - 1)) }),
+    more: () => replaceParams({ l: String(Math.min(3, level + 1)) }),
+    ...(item && {
+      ...verdictKeys(({ judgment }) => judge(judgment)),
+      score: () => setScoring(!scoring),
+      // After `s` a digit is a score.
+      ...(scoring && digitKeys(10, (score) => judge({ score }))),
+      annotate: () => note.current?.focus(),
+      run: save,
+      copyId: () => copy(item.turn.turn_id, "the turn's id"),
+    }),
+    peek: item && steps.peek,
     out: () => {
       if (scoring) return setScoring(false);
       if (document.activeElement !== note.current) return false;
@@ -101,16 +92,7 @@ function Queue({ query }: { query: ReviewQuery }) {
       <h1>Review</h1>
       <Head way={way} query={query} />
       {way.error.value && (
-        <div class="problem" role="alert">
-          <p>
-            <span aria-hidden="true">✗</span> {visible(way.error.value)}
-          </p>
-          {!left && (
-            <button type="button" onClick={() => void way.start(null)}>
-              Try again
-            </button>
-          )}
-        </div>
+        <Problem message={way.error.value} again={!left && (() => void way.start(null))} />
       )}
       {item ? (
         <div class="judging" aria-busy={way.busy.value}>
@@ -119,12 +101,18 @@ function Queue({ query }: { query: ReviewQuery }) {
             <Known item={item} />
           </div>
           <aside aria-label="Judging">
-            <Verdicts item={item} by={left?.by ?? ""} scoring={scoring} judge={judge} way={way} />
+            <Verdicts
+              item={item}
+              by={left?.by ?? ""}
+              scoring={scoring}
+              judge={judge}
+              steps={steps}
+            />
             <label class="note">
               Note (<kbd>e</kbd>, then <kbd>Ctrl+Enter</kbd>)
               <textarea ref={note} rows={3} />
             </label>
-            <Told item={item} />
+            <Judgments item={item} />
           </aside>
         </div>
       ) : (
@@ -139,9 +127,7 @@ function useWay(query: ReviewQuery): Way {
   // biome-ignore lint/correctness/useExhaustiveDependencies: another query is another component.
   const way = useMemo(
     () =>
-      new Way(query, (place) =>
-        setParams({ of: place?.project ?? "", at: place?.turn ?? "" }, { replace: true }),
-      ),
+      new Way(query, (place) => replaceParams({ of: place?.project ?? "", at: place?.turn ?? "" })),
     [],
   );
   const of = param("of");
@@ -153,31 +139,6 @@ function useWay(query: ReviewQuery): Way {
       void way.goTo(place);
   }, [way, of, at]);
   return way;
-}
-
-/** The keys that judge. After `s` a digit is a score; else three of them are verdicts. */
-function judging(
-  judge: (said: Said) => void,
-  scoring: boolean,
-  setScoring: (on: boolean) => void,
-): Handlers {
-  const flags: Handlers = { good: () => judge({ flag: 1 }), bad: () => judge({ flag: -1 }) };
-  const score: Handlers = { score: () => setScoring(!scoring) };
-  if (scoring) {
-    const digits = Object.entries(DIGITS).map(([action, given]) => [
-      action,
-      () => judge({ score: given }),
-    ]);
-    return { ...flags, ...score, ...Object.fromEntries(digits) };
-  }
-  return {
-    ...flags,
-    ...score,
-    one: () => judge({ outcome: "used" }),
-    two: () => judge({ outcome: "modified" }),
-    three: () => judge({ outcome: "rejected" }),
-    zero: () => judge({ flag: 0 }),
-  };
 }
 
 function Head({ way, query }: { way: Way; query: ReviewQuery }) {
@@ -237,7 +198,6 @@ function End({ way, query }: { way: Way; query: ReviewQuery }) {
   const asked = useAsk("GET /api/review/summary", query);
   const skipped = way.skipped.value;
   const summary = asked.answer;
-  const outcomes = Object.entries(summary?.outcomes ?? {});
   return (
     <Nothing title="Nothing is left in this queue.">
       {skipped > 0 && (
@@ -250,25 +210,12 @@ function End({ way, query }: { way: Way; query: ReviewQuery }) {
       )}
       {summary && (
         <dl class="totals">
-          {outcomes.map(([outcome, turns]) => (
-            <div key={outcome}>
-              <dt>{plain(outcome)}</dt>
-              <dd>{count(turns)}</dd>
+          {totals(summary).map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
             </div>
           ))}
-          <div>
-            <dt>scored</dt>
-            <dd>
-              {count(summary.scores)}
-              {summary.mean_score !== null && `, ${summary.mean_score.toFixed(1)} on average`}
-            </dd>
-          </div>
-          <div>
-            <dt>as the passive signal says</dt>
-            <dd>
-              {summary.both ? `${percent(summary.alike / summary.both)} of ${summary.both}` : "–"}
-            </dd>
-          </div>
         </dl>
       )}
       <p>
@@ -277,4 +224,13 @@ function End({ way, query }: { way: Way; query: ReviewQuery }) {
       </p>
     </Nothing>
   );
+}
+
+function totals({ outcomes, scores, mean_score, both, alike }: Summary): string[][] {
+  const mean = mean_score === null ? "" : `, ${mean_score.toFixed(1)} on average`;
+  return [
+    ...Object.entries(outcomes).map(([outcome, turns]) => [plain(outcome), count(turns)]),
+    ["scored", `${count(scores)}${mean}`],
+    ["as the passive signal says", both ? `${percent(alike / both)} of ${both}` : UNKNOWN],
+  ];
 }

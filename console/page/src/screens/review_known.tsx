@@ -35,19 +35,19 @@ export function Known({ item }: { item: ReviewTurn }) {
 }
 
 /** What was said of the turn, the newest first. */
-export function Told({ item }: { item: ReviewTurn }) {
-  const told = [...item.judgments].reverse();
-  if (!told.length) return <p class="faint">Nobody has judged it yet.</p>;
+export function Judgments({ item }: { item: ReviewTurn }) {
+  const judgments = [...item.judgments].reverse();
+  if (!judgments.length) return <p class="faint">Nobody has judged it yet.</p>;
   return (
     <section aria-label="Said before">
       <h2>Said before</h2>
       <ul class="said-before">
-        {told.map((one) => (
+        {judgments.map((one) => (
           <li key={`${one.kind} ${one.id}`} class={one.withdrawn_at ? "withdrawn" : undefined}>
             <strong>
               <Line text={one.author || "(nobody named)"} />
             </strong>{" "}
-            {one.kind.replace("_", " ")} <Line text={said(one)} />
+            {one.kind.replace("_", " ")} <Line text={summaryOf(one)} />
             {one.comment && one.kind !== "comment" && <Line text={` ${one.comment}`} />}{" "}
             <span class="faint">
               <When time={one.created_at} /> {plain(one.source)}
@@ -61,7 +61,7 @@ export function Told({ item }: { item: ReviewTurn }) {
   );
 }
 
-function said(one: JudgmentRecord): string {
+function summaryOf(one: JudgmentRecord): string {
   if (one.kind === "preference") return `${one.chosen_id} over ${one.rejected_id}`;
   if (one.kind === "training_flag") return String(one.training_flag);
   if (one.score !== null) return `${one.score} ${one.outcome}`.trim();

@@ -1,115 +1,124 @@
 // The judgments that can be given, each with its key, and what this reviewer has said already.
-import type { JSX } from "preact";
-import { type Action, hint, KEYS } from "../keys";
-import type { JudgmentRecord, ReviewTurn } from "../types";
-import type { Said, Way } from "./review_way";
+import type { Action, Handlers } from "../keys";
+import { KeyButton } from "../parts/key_button";
+import type { JudgeQuery, JudgmentRecord, ReviewTurn } from "../types";
+
+export type Judgment = Pick<JudgeQuery, "outcome" | "flag" | "score" | "note">;
+
+export interface Verdict {
+  readonly action: Action;
+  readonly name: string;
+  readonly judgment: Pick<JudgeQuery, "outcome" | "flag">;
+}
+
+const OUTCOMES: readonly Verdict[] = [
+  { action: "one", name: "used", judgment: { outcome: "used" } },
+  { action: "two", name: "modified", judgment: { outcome: "modified" } },
+  { action: "three", name: "rejected", judgment: { outcome: "rejected" } },
+];
+const FLAGS: readonly Verdict[] = [
+  { action: "good", name: "good", judgment: { flag: 1 } },
+  { action: "bad", name: "exclude", judgment: { flag: -1 } },
+  { action: "zero", name: "clear", judgment: { flag: 0 } },
+];
+export const VERDICTS = [
+  ["Outcome", OUTCOMES],
+  ["For training", FLAGS],
+] as const;
+
+/** The keys of all verdicts. */
+export function verdictKeys(act: (verdict: Verdict) => void): Handlers {
+  const keys = [...OUTCOMES, ...FLAGS].map((verdict) => [verdict.action, () => act(verdict)]);
+  return Object.fromEntries(keys);
+}
+
+const DIGITS = "one two three four five six seven eight nine zero".split(" ");
+
+/** The keys of the first so many digits; 0 is the tenth. */
+export function digitKeys(number: number, act: (digit: number) => void): Handlers {
+  const keys = DIGITS.slice(0, number).map((action, at) => [action, () => act(at + 1)]);
+  return Object.fromEntries(keys);
+}
+
+interface ChoicesProps {
+  isOn: (verdict: Verdict) => boolean;
+  choose: (verdict: Verdict) => void;
+  /** The outcome that what became of the turn suggests. */
+  suggested?: string;
+}
+
+export function Choices({ isOn, choose, suggested = "" }: ChoicesProps) {
+  return VERDICTS.map(([title, verdicts]) => (
+    <fieldset key={title}>
+      <legend>{title}</legend>
+      {verdicts.map((verdict) => (
+        <KeyButton
+          key={verdict.action}
+          action={verdict.action}
+          on={isOn(verdict)}
+          act={() => choose(verdict)}
+        >
+          {verdict.name}
+          {verdict.name === suggested && <span class="faint"> (suggested)</span>}
+        </KeyButton>
+      ))}
+    </fieldset>
+  ));
+}
 
 interface Props {
   item: ReviewTurn;
   by: string;
   scoring: boolean;
-  judge: (said: Said) => void;
-  way: Way;
+  judge: (judgment: Judgment) => void;
+  /** What the buttons below the judgments do. */
+  steps: Readonly<Record<(typeof STEPS)[number][0], () => unknown>>;
 }
 
-export const OUTCOMES = [
-  ["one", "used"],
-  ["two", "modified"],
-  ["three", "rejected"],
-] as const;
-export const FLAGS = [
-  ["good", 1, "good"],
-  ["bad", -1, "exclude"],
-  ["zero", 0, "clear"],
+const STEPS = [
+  ["undo", "undo"],
+  ["back", "back"],
+  ["peek", "skip"],
+  ["open", "next"],
 ] as const;
 const SCORES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
-export function Verdicts({ item, by, scoring, judge, way }: Props) {
-  const own = (kind: string) => newest(item.judgments, by, kind);
+export function Verdicts({ item, by, scoring, judge, steps }: Props) {
+  const isOn = ({ judgment: { outcome, flag } }: Verdict) =>
+    outcome
+      ? newest(item, by, "outcome")?.outcome === outcome
+      : flag !== 0 && newest(item, by, "training_flag")?.training_flag === flag;
+  const score = newest(item, by, "score")?.score;
   return (
     <div class="verdicts">
-      <fieldset>
-        <legend>Outcome</legend>
-        {OUTCOMES.map(([key, outcome]) => (
-          <Choice
-            key={key}
-            action={key}
-            on={own("outcome")?.outcome === outcome}
-            suggested={item.suggests === outcome}
-            act={() => judge({ outcome })}
-          >
-            {outcome}
-          </Choice>
-        ))}
-      </fieldset>
-      <fieldset>
-        <legend>For training</legend>
-        {FLAGS.map(([key, flag, name]) => (
-          <Choice
-            key={key}
-            action={key}
-            on={flag !== 0 && own("training_flag")?.training_flag === flag}
-            act={() => judge({ flag })}
-          >
-            {name}
-          </Choice>
-        ))}
-      </fieldset>
+      <Choices isOn={isOn} choose={({ judgment }) => judge(judgment)} suggested={item.suggests} />
       <fieldset class={scoring ? "scoring" : undefined}>
         <legend>
           Score (<kbd>s</kbd>, then <kbd>1</kbd> … <kbd>9</kbd>, <kbd>0</kbd> for 10)
         </legend>
-        {SCORES.map((score) => (
+        {SCORES.map((number) => (
           <button
-            key={score}
+            key={number}
             type="button"
-            aria-pressed={own("score")?.score === score}
-            onClick={() => judge({ score })}
+            aria-pressed={score === number}
+            onClick={() => judge({ score: number })}
           >
-            {score}
+            {number}
           </button>
         ))}
       </fieldset>
       <p class="ways">
-        <Step action="undo" act={() => void way.undo()} />
-        <Step action="back" act={() => void way.back()} name="back" />
-        <Step action="peek" act={() => void way.next()} name="skip" />
-        <Step action="open" act={() => void way.next()} name="next" />
+        {STEPS.map(([action, name]) => (
+          <KeyButton key={action} action={action} act={steps[action]}>
+            {name}
+          </KeyButton>
+        ))}
       </p>
     </div>
   );
 }
 
 /** What holds of what this reviewer has said. */
-function newest(
-  judgments: readonly JudgmentRecord[],
-  by: string,
-  kind: string,
-): JudgmentRecord | undefined {
+function newest({ judgments }: ReviewTurn, by: string, kind: string): JudgmentRecord | undefined {
   return judgments.findLast((one) => one.author === by && one.kind === kind && !one.withdrawn_at);
-}
-
-interface ChoiceProps {
-  action: Action;
-  on: boolean;
-  suggested?: boolean;
-  act: () => void;
-  children: JSX.Element | string;
-}
-
-export function Choice({ action, on, suggested = false, act, children }: ChoiceProps) {
-  return (
-    <button type="button" aria-pressed={on} title={hint(action)} onClick={act}>
-      <kbd>{KEYS[action][0]}</kbd> {children}
-      {suggested && <span class="faint"> (suggested)</span>}
-    </button>
-  );
-}
-
-function Step({ action, act, name }: { action: Action; act: () => void; name?: string }) {
-  return (
-    <button type="button" onClick={act}>
-      <kbd>{KEYS[action][0]}</kbd> {name ?? KEYS[action][1]}
-    </button>
-  );
 }

@@ -1,13 +1,12 @@
 // A reviewer's way through a queue. What was judged is the server's to know: here is only what is
 // shown, what comes next, and where one has been.
 import { computed, signal } from "@preact/signals";
-import { AskError, ask } from "../api";
+import { ask, asRefusal } from "../api";
 import { announce } from "../frame/live";
 import { note } from "../frame/status";
 import { counted } from "../parts/numbers";
-import type { JudgeQuery, ReviewLeft, ReviewQuery, ReviewTurn, TurnId } from "../types";
-
-export type Said = Pick<JudgeQuery, "outcome" | "flag" | "score" | "note">;
+import type { ReviewLeft, ReviewQuery, ReviewTurn, TurnId } from "../types";
+import type { Judgment } from "./review_verdicts";
 
 /** What was loaded ahead is asked for again when it is shown, unless it is as fresh as this. */
 const FRESH = 1_000;
@@ -31,7 +30,6 @@ export class Way {
   readonly busy = signal(false);
   /** Nothing is left but what was skipped. */
   readonly ended = signal(false);
-  readonly given = signal(0);
   readonly skipped = signal(0);
   /** Seconds a judgment, of those given here. */
   readonly pace = signal<number | null>(null);
@@ -69,7 +67,7 @@ export class Way {
   next(): Promise<void> {
     return this.#doing(async () => {
       const place = this.place.value;
-      if (place && !this.#isDone(place)) this.#pass(place);
+      if (place && !this.#done.get(keyOf(place))?.now) this.#pass(place);
       await this.#forward();
     });
   }
@@ -78,11 +76,7 @@ export class Way {
   back(): Promise<void> {
     return this.#doing(async () => {
       if (this.#at <= 0) {
-        const { by = "" } = this.left.value ?? {};
-        const { answer } = await ask("GET /api/review/earlier", {
-          by,
-          project: this.query.project ?? "",
-        });
+        const { answer } = await ask("GET /api/review/earlier", this.#reviewer());
         const been = new Set(this.#trail.map(keyOf));
         const before = answer.turns.find((one) => !been.has(keyOf(one)));
         if (!before) {
@@ -115,25 +109,25 @@ export class Way {
 
   /** Judge what is shown. Resolves when it is on disk; what was said is asked with the same id until
    * it is, so that it is there once. */
-  judge(said: Said, goOn: boolean): Promise<void> {
+  judge(judgment: Judgment, goOn: boolean): Promise<void> {
     return this.#doing(async () => {
       const place = this.place.value;
       if (!place || !this.item.value) return;
-      const what = JSON.stringify([place, said]);
+      const what = JSON.stringify([place, judgment]);
       if (this.#retry.what !== what) this.#retry = { what, id: crypto.randomUUID() };
-      const { by = "" } = this.left.value ?? {};
-      const told = await ask("POST /api/review/judge", {
+      const { by } = this.#reviewer();
+      const { took } = await ask("POST /api/review/judge", {
         ...place,
         by,
         id: this.#retry.id,
-        ...said,
+        ...judgment,
       });
-      note(told.took);
+      note(took);
       this.#retry = { what: "", id: "" };
       this.#loaded.delete(keyOf(place));
       this.#count();
-      if (settles(said)) this.#settled(place, true);
-      announce(`${words(said)}; ${counted(this.stillLeft.value, "turn")} left`);
+      if (settles(judgment)) this.#settled(place, true);
+      announce(`${words(judgment)}; ${counted(this.stillLeft.value, "turn")} left`);
       if (goOn) await this.#forward();
       else await this.#show(place);
     });
@@ -142,11 +136,7 @@ export class Way {
   /** Take the last judgment back, and go to what it was of. */
   undo(): Promise<void> {
     return this.#doing(async () => {
-      const { by = "" } = this.left.value ?? {};
-      const { answer } = await ask("POST /api/review/undo", {
-        by,
-        project: this.query.project ?? "",
-      });
+      const { answer } = await ask("POST /api/review/undo", this.#reviewer());
       if (!answer.kind) {
         announce("There is nothing to undo.");
         return;
@@ -168,10 +158,14 @@ export class Way {
       await what();
       this.error.value = "";
     } catch (error) {
-      this.error.value = error instanceof AskError ? error.message : String(error);
+      this.error.value = asRefusal(error).message;
     } finally {
       this.busy.value = false;
     }
+  }
+
+  #reviewer(): { by: string; project: string } {
+    return { by: this.left.value?.by ?? "", project: this.query.project ?? "" };
   }
 
   async #look(): Promise<void> {
@@ -193,7 +187,8 @@ export class Way {
       const place = this.#following();
       if (place) {
         const item = await this.#load(place);
-        if (this.#isTaken(item)) {
+        // Somebody else may have judged it since the list was made.
+        if (this.#isDoneOf(item)) {
           this.#passed.add(keyOf(place));
           continue;
         }
@@ -262,15 +257,6 @@ export class Way {
     return left?.each ? item.done_by.includes(left.by) : item.done_by.length > 0;
   }
 
-  /** Judged by somebody else since the list was made. */
-  #isTaken(item: ReviewTurn): boolean {
-    return this.#isDoneOf(item);
-  }
-
-  #isDone(place: TurnId): boolean {
-    return this.#done.get(keyOf(place))?.now ?? false;
-  }
-
   #settled(place: TurnId, now: boolean): void {
     const key = keyOf(place);
     const { before } = this.#done.get(key) ?? { before: now };
@@ -286,7 +272,6 @@ export class Way {
 
   #count(): void {
     const now = performance.now();
-    this.given.value += 1;
     if (this.#last && now - this.#last < PAUSE) this.#times.push(now - this.#last);
     this.#last = now;
     if (this.#times.length) {
@@ -295,18 +280,18 @@ export class Way {
   }
 }
 
-function settles(said: Said): boolean {
-  const assessed = said.outcome ?? said.score ?? (said.flag ? said.flag : null);
+function settles(judgment: Judgment): boolean {
+  const assessed = judgment.outcome ?? judgment.score ?? (judgment.flag ? judgment.flag : null);
   return assessed !== null && assessed !== undefined;
 }
 
-export function words(said: Said): string {
-  if (said.outcome) return said.outcome;
-  if (said.score !== undefined && said.score !== null) return `score ${said.score}`;
-  if (said.note) return "noted";
-  return said.flag === 1
+function words(judgment: Judgment): string {
+  if (judgment.outcome) return judgment.outcome;
+  if (judgment.score !== undefined && judgment.score !== null) return `score ${judgment.score}`;
+  if (judgment.note) return "noted";
+  return judgment.flag === 1
     ? "flagged as good"
-    : said.flag === -1
+    : judgment.flag === -1
       ? "flagged as excluded"
       : "flag cleared";
 }

@@ -6,11 +6,11 @@ import { KeysSwitch } from "../frame/keys_switch";
 import { announce } from "../frame/live";
 import { useStatus } from "../frame/status";
 import { nextTheme, theme } from "../frame/theme";
-import { hint } from "../keys";
 import { Command, commandLine } from "../parts/copy";
+import { KeyButton } from "../parts/key_button";
 import { bytes, count, counted, UNKNOWN, When } from "../parts/numbers";
 import { Panel, usePanelKeys } from "../parts/panel";
-import { Answered } from "../parts/states";
+import { Answered, Problem } from "../parts/states";
 import { type Column, Table } from "../parts/table";
 import { plain, visible } from "../parts/text";
 import { Fact, Facts } from "../replay/inspector";
@@ -45,30 +45,36 @@ export function Settings() {
       <h1>Settings</h1>
       <div class="panels">
         <Panel title="Does everything land?">
-          <Answered asked={asked}>{(told) => <Checks checks={told.checks} />}</Answered>
-          <Answered asked={around}>{(told) => <Checks checks={told.checks} />}</Answered>
+          <Answered asked={asked}>{(answer) => <Checks checks={answer.checks} />}</Answered>
+          <Answered asked={around}>{(answer) => <Checks checks={answer.checks} />}</Answered>
         </Panel>
         <Panel title="Who listens">
-          <Answered asked={serving}>{(told) => <Page serving={told} />}</Answered>
-          <Answered asked={around}>{(told) => <Receivers receivers={told.receivers} />}</Answered>
+          <Answered asked={serving}>{(answer) => <Page serving={answer} />}</Answered>
+          <Answered asked={around}>
+            {(answer) => <Receivers receivers={answer.receivers} />}
+          </Answered>
         </Panel>
         <Panel title="What is recorded">
-          <Answered asked={around}>{(told) => <Recording settings={told.recording} />}</Answered>
+          <Answered asked={around}>
+            {(answer) => <Recording settings={answer.recording} />}
+          </Answered>
         </Panel>
         <Panel title="What goes, and when">
-          <Answered asked={asked}>{(told) => <Kept retention={told.retention} />}</Answered>
+          <Answered asked={asked}>{(answer) => <Kept retention={answer.retention} />}</Answered>
         </Panel>
         <Panel title="What the store holds">
-          <Answered asked={around}>{(told) => <Places told={told} />}</Answered>
+          <Answered asked={around}>{(answer) => <Places answer={answer} />}</Answered>
           <Answered asked={asked}>
-            {(told) => <Table columns={TABLES} rows={told.tables} keyOf={({ table }) => table} />}
+            {(answer) => (
+              <Table columns={TABLES} rows={answer.tables} keyOf={({ table }) => table} />
+            )}
           </Answered>
         </Panel>
         <Panel title="This page">
           <p>
-            <button type="button" title={hint("theme")} onClick={nextTheme}>
+            <KeyButton action="theme" act={nextTheme} bare>
               Theme: {theme.value}
-            </button>
+            </KeyButton>
           </p>
           <p>
             <KeysSwitch />
@@ -181,11 +187,7 @@ function Kept({ retention }: { retention: Retention }) {
         </button>{" "}
         <Command line="turnspan retain --dry-run" />
       </p>
-      {error && (
-        <p class="problem" role="alert">
-          {visible(error)}
-        </p>
-      )}
+      {error && <Problem message={error} />}
       {ran && <Going ran={ran} />}
     </>
   );
@@ -265,11 +267,11 @@ function Checks({ checks }: { checks: readonly Check[] }) {
   );
 }
 
-function Places({ told }: { told: Surroundings }) {
+function Places({ answer }: { answer: Surroundings }) {
   return (
     <Facts>
-      <Fact name="store">{plain(told.store)}</Fact>
-      <Fact name="spool">{plain(told.spool)}</Fact>
+      <Fact name="store">{plain(answer.store)}</Fact>
+      <Fact name="spool">{plain(answer.spool)}</Fact>
       <Fact name="versions, too">
         <Command line="turnspan status" />
       </Fact>

@@ -7,8 +7,8 @@ import type { TextField } from "../lazy/editor";
 import { commandLine } from "../parts/copy";
 import { counted } from "../parts/numbers";
 import { Downloads } from "../parts/rows_shown";
-import { Nothing } from "../parts/states";
-import { plain, visible } from "../parts/text";
+import { Nothing, Problem } from "../parts/states";
+import { plain } from "../parts/text";
 import { chartOf } from "../sql/chart";
 import { Chart } from "../sql/chart_view";
 import type { Words } from "../sql/completions";
@@ -88,9 +88,7 @@ export function Sql() {
         <Tables schema={schema} saved={saved ?? []} chosen={name} choose={setParams} />
         <div>
           {unknown && (
-            <div class="problem" role="alert">
-              <p>Nothing is saved as “{visible(name)}”: choose one of those that are.</p>
-            </div>
+            <Problem message={`Nothing is saved as “${name}”: choose one of those that are.`} />
           )}
           <StatementField
             text={text}
@@ -108,7 +106,7 @@ export function Sql() {
             <span class="faint" role="status">
               {shown.running ? "Running … Esc cancels" : took(shown.answer)}
             </span>
-            {run.answer && <Downloads told={run.answer} />}
+            {run.answer && <Downloads table={run.answer} />}
             <Save
               sql={text}
               name={name}
@@ -164,11 +162,11 @@ function rowsOf(answer: SqlAnswer | null): string {
 }
 
 function command(text: string, saved: string): string {
-  const given = Object.entries(valuesOf(text)).flatMap(([name, value]) => [
+  const options = Object.entries(valuesOf(text)).flatMap(([name, value]) => [
     "--param",
     `${name}=${value}`,
   ]);
-  return commandLine(["sql", ...(saved ? ["--saved", saved] : [text]), ...given]);
+  return commandLine(["sql", ...(saved ? ["--saved", saved] : [text]), ...options]);
 }
 
 function Views({ view }: { view: View }) {

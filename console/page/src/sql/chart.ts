@@ -92,16 +92,16 @@ function lines(
       const line = values.get(text);
       if (line && place !== undefined) line[place] = numberOf(row[column]);
     }
-    const found = [...values].map(
+    const series = [...values].map(
       ([one, line]): Line => ({ name: one || name(column), values: line }),
     );
-    return { column: name(column), lines: found };
+    return { column: name(column), lines: series };
   });
   const left = [
     leftOut(texts.length - MOST_LINES, `of ${text === undefined ? "" : name(text)}`),
     leftOut(numbers.length - MOST_PLOTS, "columns"),
   ];
-  return { kind: "lines", times, width: narrowest(times), plots, left: told(left) };
+  return { kind: "lines", times, width: narrowest(times), plots, left: leftWords(left) };
 }
 
 function bars(
@@ -120,7 +120,7 @@ function bars(
     leftOut(rows.length - MOST_BARS, "rows"),
     leftOut(numbers.length - MOST_PLOTS, "columns"),
   ];
-  return { kind: "bars", names, columns, left: told(left) };
+  return { kind: "bars", names, columns, left: leftWords(left) };
 }
 
 /** The engine's time, which is UTC, as ISO; "" for what is none. */
@@ -155,7 +155,7 @@ function leftOut(count: number, what: string): string {
   return count > 0 ? `${count} more ${what}` : "";
 }
 
-function told(left: readonly string[]): string {
-  const found = left.filter(Boolean);
-  return found.length ? `${found.join(" and ")}: in the table` : "";
+function leftWords(left: readonly string[]): string {
+  const parts = left.filter(Boolean);
+  return parts.length ? `${parts.join(" and ")}: in the table` : "";
 }

@@ -55,9 +55,9 @@ function complete(
   const named = namedTables(context.state.doc.toString(), words.tables);
   if (member) {
     const [owner = ""] = member.text.split(".");
-    const found = named.find(({ table, alias }) => alias === owner || table.name === owner);
+    const match = named.find(({ table, alias }) => alias === owner || table.name === owner);
     const from = member.from + owner.length + 1;
-    return found ? result(from, found.table.columns.map(columnOption)) : null;
+    return match ? result(from, match.table.columns.map(columnOption)) : null;
   }
   const word = context.matchBefore(/\w+$/);
   if (!word && !context.explicit) return null;

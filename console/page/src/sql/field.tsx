@@ -3,9 +3,9 @@ import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type * as Editors from "../lazy/editor";
 import type { SqlProblem } from "../types";
+import { useFile } from "../use_file";
 import type { Words } from "./completions";
 
-const EDITOR = "/static/editor.js";
 const LABEL = "Statement";
 
 interface Props {
@@ -26,27 +26,20 @@ export function StatementField({ text, words, problem, changed, control }: Props
   const now = useRef({ text, changed });
   now.current = { text, changed };
 
+  // Without the file the plain field stays, which does all but colours and completion.
+  const { file } = useFile<typeof Editors>("/static/editor.js");
   useEffect(() => {
-    let gone = false;
-    let made: Editors.Editor | null = null;
-    import(EDITOR)
-      .then((editors: typeof Editors) => {
-        if (gone || !place.current) return;
-        made = editors.open(place.current, {
-          text: now.current.text,
-          label: LABEL,
-          changed: (next) => now.current.changed(next),
-        });
-        const typing = document.activeElement === plain.current ? plain.current : null;
-        setEditor(made);
-        if (typing) made.select(typing.selectionStart, typing.selectionEnd);
-      })
-      .catch(() => {}); // the plain field stays, which does all but colours and completion
-    return () => {
-      gone = true;
-      made?.remove();
-    };
-  }, []);
+    if (!file || !place.current) return;
+    const opened = file.open(place.current, {
+      text: now.current.text,
+      label: LABEL,
+      changed: (next) => now.current.changed(next),
+    });
+    const typing = document.activeElement === plain.current ? plain.current : null;
+    setEditor(opened);
+    if (typing) opened.select(typing.selectionStart, typing.selectionEnd);
+    return () => opened.remove();
+  }, [file]);
 
   useEffect(() => editor?.setWords(words), [editor, words]);
   useEffect(() => {

@@ -23,8 +23,8 @@ export function valuesOf(sql: string): Record<string, string> {
 }
 
 function valueFor(name: string): string {
-  const given = param(`p.${name}`);
-  return given || (name === "project" ? param("project") : (USUAL[name] ?? ""));
+  const value = param(`p.${name}`);
+  return value || (name === "project" ? param("project") : (USUAL[name] ?? ""));
 }
 
 export function Parameters({ sql }: { sql: string }) {

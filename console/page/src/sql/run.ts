@@ -1,6 +1,6 @@
 // A statement that runs in the sandbox, and ends with what waits for it.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { AskError, ask } from "../api";
+import { type AskError, ask, asRefusal } from "../api";
 import type { SqlAnswer, SqlProblem, SqlQuery } from "../types";
 
 export interface Run {
@@ -35,7 +35,7 @@ export function useRun(): Run {
       .then(({ answer }) => setState({ ...NOT_RUN, asked: query, answer }))
       .catch((caught: unknown) => {
         if (leaving.signal.aborted) return;
-        const error = caught instanceof AskError ? caught : new AskError(String(caught), 0);
+        const error = asRefusal(caught);
         const problem = (error.details as SqlProblem | undefined) ?? null;
         setState((now) => ({ ...now, error, problem, running: false }));
       });

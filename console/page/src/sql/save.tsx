@@ -1,6 +1,6 @@
 // Saving a statement under a name, which `turnspan sql --saved` knows as well.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { AskError, ask } from "../api";
+import { ask, asRefusal } from "../api";
 import { announce } from "../frame/live";
 import { visible } from "../parts/text";
 import type { SavedSql } from "../types";
@@ -37,7 +37,7 @@ export function Save({ sql, name, known, saved }: Props) {
       setError("");
       saved(chosen, answer.queries);
     } catch (caught) {
-      setError(caught instanceof AskError ? caught.message : String(caught));
+      setError(asRefusal(caught).message);
     }
   };
   return (
