@@ -187,7 +187,7 @@ def test_what_is_to_become_of_lineages(look: Look, page: ServedPage) -> None:
     seen.press("L")
     expect(seen.page.locator(".stays")).to_have_count(2)  # both are of the one lineage
     seen.press("E")
-    expect(seen.page.locator("body")).to_contain_text("All of their lineages are locked.")
+    expect(seen.page.locator("body")).to_contain_text("All their lineages are locked.")
     seen.press("L")
     expect(seen.page.locator(".stays")).to_have_count(0)
     seen.press("E")
@@ -215,7 +215,7 @@ def test_reasons_and_directives_are_kept(look: Look, page: ServedPage) -> None:
     seen.press("2", "!")
     seen.page.keyboard.type("be brief 1")
     seen.press("Enter")
-    seen.page.wait_for_selector('[role="status"]:has-text("Answer 2: what to do differently")')
+    seen.page.wait_for_selector('[role="status"]:has-text("Answer 2: directive stored")')
     seen.press("o", "1", "2", "e")
     seen.page.keyboard.type("shorter")
     seen.press("Enter")

@@ -41,7 +41,7 @@ def test_a_waterfall_beside_the_conversation(look: Look, made_page: ServedPage) 
         *("⚒ search", "Nested turn 2 helper", "● call 3"),
         "⋯ nothing ran for 15.5 s",
     ]
-    assert ["beside 2 others" in name for name in names[:5]] == [False, False, True, True, True]
+    assert ["parallel to 2 others" in name for name in names[:5]] == [False, False, True, True, True]
     levels = seen.page.eval_on_selector_all(LINES, "all => all.map(one => one.ariaLevel)")
     assert levels[0] == "1" and levels[12] == "3"
     bars = seen.page.eval_on_selector_all(
@@ -86,7 +86,7 @@ def test_markdown_is_shown_and_does_nothing(look: Look, made_page: ServedPage) -
     assert "noreferrer" in str(link.get_attribute("rel"))
     assert "https://example.com/a?b=c" in seen.page.inner_text(".told-link .address")
     seen.page.click(".told-link button:has-text('run')")
-    assert "no address that can be opened" in seen.page.inner_text(".markdown")
+    assert "this address cannot be opened" in seen.page.inner_text(".markdown")
     assert seen.page.locator(".told-link a").count() == 1
     assert barriers(seen) == []
     seen.press("m")
@@ -126,7 +126,7 @@ def test_json_as_a_tree(look: Look, made_page: ServedPage) -> None:
     seen.page.locator(".tree summary").first.focus()
     seen.press("Enter")
     seen.page.wait_for_selector(".tree:not(:has-text('reached'))")
-    assert "A tree needs all of it" in seen.page.inner_text(f"{CHOSEN} .load")
+    assert "Load all to see the tree" in seen.page.inner_text(f"{CHOSEN} .load")
     pieces = f"{CHOSEN} .pieces"
     before = len(seen.page.inner_text(pieces))
     seen.page.click(f"{CHOSEN} .load button:has-text('Load more')")

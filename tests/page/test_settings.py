@@ -20,7 +20,7 @@ def test_findings_and_tables_are_those_of_the_store(look: Look, demo_page: Serve
     assert rows["turn_summary"] >= 49
     seen = look(demo_page, "/settings")
     expect(seen.page.locator(".checks li")).to_have_count(len(checks))
-    tables = seen.page.locator('.panel[aria-label="What the store holds"] tbody tr')
+    tables = seen.page.locator('.panel[aria-label="Store"] tbody tr')
     expect(tables).to_have_count(len(told["tables"]))
     assert "turnspan doctor" in seen.page.inner_text(".status .command")
 
@@ -35,15 +35,15 @@ def test_who_listens_and_what_is_recorded(look: Look, demo_page: ServedPage) -> 
         False,
     )
     seen = look(demo_page, "/settings")
-    listens = seen.page.locator('.panel[aria-label="Who listens"]')
+    listens = seen.page.locator('.panel[aria-label="Servers"]')
     expect(listens).to_contain_text(", ".join(names))
     expect(listens).to_contain_text("page-token")
     assert demo_page.token not in seen.page.content()
-    kept = seen.page.locator('.panel[aria-label="What goes, and when"]')
+    kept = seen.page.locator('.panel[aria-label="Retention"]')
     expect(kept).to_contain_text("90 days")
     assert not kept.locator('[role="status"]').count()
-    kept.get_by_role("button", name="What would go now?").click()
-    expect(kept.locator('[role="status"]')).to_contain_text("0 rows would go")
+    kept.get_by_role("button", name="What would be deleted now?").click()
+    expect(kept.locator('[role="status"]')).to_contain_text("0 rows would be deleted")
 
 
 def test_without_its_store(look: Look, tmp_path: Path) -> None:
@@ -54,12 +54,10 @@ def test_without_its_store(look: Look, tmp_path: Path) -> None:
         seen.page.wait_for_selector("main > .problem")
         expect(seen.page.locator(".checks li").first).to_be_visible()
         assert "spool" in seen.page.inner_text(".checks")
-        places = seen.page.locator('.panel[aria-label="What the store holds"]')
+        places = seen.page.locator('.panel[aria-label="Store"]')
         expect(places).to_contain_text("127.0.0.1:9/away")
-        expect(seen.page.locator('.panel[aria-label="Who listens"]')).to_contain_text("page-token")
-        expect(seen.page.locator('.panel[aria-label="What is recorded"]')).to_contain_text(
-            "default"
-        )
+        expect(seen.page.locator('.panel[aria-label="Servers"]')).to_contain_text("page-token")
+        expect(seen.page.locator('.panel[aria-label="Recording"]')).to_contain_text("default")
         expect(seen.page.locator(".problem")).to_have_count(1)
 
 

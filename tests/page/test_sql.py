@@ -180,7 +180,7 @@ def test_a_statement_is_saved(look: Look, demo_page: ServedPage) -> None:
     expect(seen.page.locator(ROWS)).to_have_count(1)
     assert {"name": "how many", "sql": sql} in demo_page.ask("/api/sql/saved").json()["queries"]
     seen.go("/sql?saved=none")
-    expect(seen.page.get_by_role("alert")).to_contain_text("Nothing is saved as “none”")
+    expect(seen.page.get_by_role("alert")).to_contain_text("No statement is saved as “none”")
 
 
 def test_what_is_recorded_is_text_here_too(look: Look, demo_page: ServedPage) -> None:
@@ -219,8 +219,8 @@ def test_an_id_leads_to_its_record(look: Look, demo_page: ServedPage) -> None:
         assert f"f={quote(option.replace(' ', ':'), safe='')}" in seen.path
         seen.page.wait_for_selector("table.list tbody tr")
     seen.press("Control+k")
-    seen.page.keyboard.type("table inst")
+    seen.page.keyboard.type("switch between plot")
     seen.press("Enter")
     expect(seen.page.locator(".histogram table")).to_be_visible()
     seen.go("/go/ffffffffffff")
-    expect(seen.page.locator(".nothing")).to_contain_text("Nothing that is recorded")
+    expect(seen.page.locator(".nothing")).to_contain_text("No record has this id")

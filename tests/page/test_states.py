@@ -71,14 +71,14 @@ MISSING = (
     (f"s/{PROJECT}/off", "not in the store (not recorded, pruned, or not landed yet): 0101"),
     (f"call/{PROJECT}/{OFF}", "not recorded, or pruned"),
     (f"diff/{PROJECT}/{'1' * 16}..{OFF}", "not recorded, or pruned: 0101"),
-    (f"context/{PROJECT}/{OFF}", "No context assembly is recorded of this call."),
+    (f"context/{PROJECT}/{OFF}", "No context assembly is recorded for this call."),
     (f"review?by=ada&of={PROJECT}&at=turn-off", "capture is off"),
-    ("compare?ids=turn-kept,turn-off", "or it was not recorded"),
+    ("compare?ids=turn-kept,turn-off", "No answer text is recorded."),
     ("errors?tool=look", "arguments not recorded"),
-    (f"s/{PROJECT}/gone", "what was forgotten, or dropped by retention, is gone"),
+    (f"s/{PROJECT}/gone", "Forgotten records, and those that retention dropped, are gone."),
     (f"call/{PROJECT}/{GONE}", f"There is no model call '{GONE}' in '{PROJECT}'."),
-    ("turns?f=session:gone", "No turn passes this filter."),
-    ("go/turn-gone", "Nothing that is recorded has this id."),
+    ("turns?f=session:gone", "No turn matches this filter."),
+    ("go/turn-gone", "No record has this id."),
 )
 
 
@@ -145,7 +145,7 @@ def test_what_keeps_the_whole_page_is_said_once(
         seen.turn_to("turns?project=shop&f=rounds>0")
         seen.page.wait_for_selector(TROUBLE, timeout=20_000)
         assert f"is in use by process {os.getpid()}" in seen.page.inner_text(TROUBLE)
-        assert "What is shown is from before" in seen.page.inner_text(TROUBLE)
+        assert "The page shows the last answer" in seen.page.inner_text(TROUBLE)
         expect(seen.page.locator(".problem")).to_have_count(1)
         expect(seen.page.locator(f".stale {ROWS}")).to_have_count(2)
     finally:

@@ -92,7 +92,7 @@ def test_a_text_is_found_with_how_far_back(look: Look, demo_page: ServedPage) ->
     seen = look(demo_page, "/turns?project=demo&q=lighthouse")
     found = texts(seen, f"{ROWS} mark")
     assert {one.lower() for one in found} == {"lighthouse"}
-    assert "everything was looked through" in seen.page.inner_text(".reach")
+    assert "the search is complete" in seen.page.inner_text(".reach")
     assert "turnspan find lighthouse" in seen.page.inner_text(".status .command")
     seen.press("j", "Enter")
     assert seen.path.startswith("/s/demo/")

@@ -79,10 +79,7 @@ async function answered<N extends Name>(
     });
   } catch (error) {
     if (leaving?.aborted) throw error;
-    throw new AskError(
-      "The server of this page does not answer. Start it again: turnspan console",
-      AWAY,
-    );
+    throw new AskError("The page's server does not answer. Start it again: turnspan console", AWAY);
   }
   if (!response.ok) throw await refusal(response);
   const took = /dur=([\d.]+)/.exec(response.headers.get("server-timing") ?? "");

@@ -9,7 +9,7 @@ export function KeysSwitch() {
         checked={keysOff.value}
         onChange={(event) => switchKeys(event.currentTarget.checked)}
       />
-      Switch off keys of one character
+      Turn off single-character keys
     </label>
   );
 }

@@ -1,4 +1,4 @@
-// What is said to who does not see the page, and to everybody for a moment.
+// A message for a moment, which screen readers read aloud.
 import { signal } from "@preact/signals";
 
 const message = signal("");

@@ -90,7 +90,7 @@ export function Palette({ close }: { close: () => void }) {
       <span class="hidden" role="status">
         {looking ? "Looking for this id" : ""}
       </span>
-      <div id="palette-ways" role="listbox" aria-label="Ways" aria-busy={looking}>
+      <div id="palette-ways" role="listbox" aria-label="Results" aria-busy={looking}>
         {ways.map((way, index) => (
           <div
             key={keyOf(way)}

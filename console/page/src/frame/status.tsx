@@ -44,9 +44,7 @@ export function StatusLine() {
       {answer && <span class="store">{plain(answer.store)}</span>}
       {rows && <span>{rows}</span>}
       {took.value !== null && (
-        <span title="How long the store took for the last question">
-          {took.value.toFixed(0)} ms
-        </span>
+        <span title="Time the store took for the last question">{took.value.toFixed(0)} ms</span>
       )}
       {command && <Command line={command} />}
       <span class="space" />

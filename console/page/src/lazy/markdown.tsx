@@ -47,7 +47,7 @@ export function Markdown({ text }: { text: string }) {
 export function read(text: string, pieces: number): Rendered {
   const begin = text.slice(0, endOf(text, pieces * PIECE));
   const refused = (why: string): Rendered => ({ elements: null, left: 0, refused: why });
-  if (ENDLESS.test(begin)) return refused("it has a word of more than 4,000 characters");
+  if (ENDLESS.test(begin)) return refused("a word has more than 4,000 characters");
   if (NESTED.test(begin)) return refused("its lists or quotes are nested too deeply");
   try {
     const elements = new Lexer({ gfm: true }).lex(begin).map(block);
@@ -148,7 +148,7 @@ function inline(one: Token): ComponentChildren {
   }
 }
 
-/** Where it leads is said before anybody goes there. */
+/** A link shows its whole address before it can be followed. */
 function Link({ address, children }: { address: string; children: ComponentChildren }) {
   const [open, setOpen] = useState(false);
   const to = destination(address);
@@ -167,7 +167,7 @@ function Link({ address, children }: { address: string; children: ComponentChild
               open in a new tab
             </a>
           ) : (
-            <Missing reason="no address that can be opened from here" />
+            <Missing reason="this address cannot be opened from here" />
           )}
         </span>
       )}

@@ -128,7 +128,7 @@ function idleIn(spans: readonly Span[], begin: number, end: number): Stretch[] {
   const active = spans
     .filter((span) => span.row.kind !== "turn" || !inside.has(span.row.id))
     .sort((one, other) => one.begin - other.begin);
-  // Of a turn that runs nobody knows what it does since its last row.
+  // What a running turn does after its last row is not known.
   const last = spans.some((span) => span.running) ? Math.max(...active.map((s) => s.end)) : end;
   const stretches: Stretch[] = [];
   let until = begin;

@@ -75,7 +75,7 @@ export function Waterfall({ session, chosen, folded, following, open, toggle }: 
         act();
       }}
     >
-      <table role="treegrid" aria-label="When everything ran" aria-rowcount={lines.length + 1}>
+      <table role="treegrid" aria-label="Waterfall" aria-rowcount={lines.length + 1}>
         <thead>
           <tr aria-rowindex={1}>
             <th scope="col">what</th>
@@ -180,10 +180,10 @@ function TimeLine({ line, at, chosen, entry, folded, open, toggle }: LineProps) 
         {turn && <span aria-hidden="true">{folded.has(row.id) ? "▸ " : "▾ "}</span>}
         {nameOf(row)}
         {line.beside > 0 && (
-          <span class="faint" title={`beside ${counted(line.beside, "other")}`}>
+          <span class="faint" title={`parallel to ${counted(line.beside, "other")}`}>
             {" "}
             <span aria-hidden="true">∥</span>
-            <span class="hidden">beside {counted(line.beside, "other")}</span>
+            <span class="hidden">parallel to {counted(line.beside, "other")}</span>
           </span>
         )}
       </td>

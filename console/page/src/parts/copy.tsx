@@ -7,7 +7,7 @@ export async function copy(text: string, what: string): Promise<void> {
     await navigator.clipboard.writeText(text);
     announce(`Copied ${what}`);
   } catch {
-    announce(`The browser did not let ${what} be copied`);
+    announce(`The browser refused to copy ${what}`);
   }
 }
 

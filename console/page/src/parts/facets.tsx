@@ -9,7 +9,7 @@ import { SqlLink } from "./panel";
 import { plain } from "./text";
 
 const TITLES: Readonly<Record<string, string>> = {
-  stop: "how it ended",
+  stop: "ended",
   agent: "agent",
   model: "model",
   tool: "tool",
@@ -21,7 +21,7 @@ const TITLES: Readonly<Record<string, string>> = {
 export function Facets({ query }: { query: WantedQuery }) {
   const { answer, stale } = useAsk("GET /api/facets", query);
   return (
-    <aside class={`facets ${stale ? "stale" : ""}`} aria-label="What the turns have in common">
+    <aside class={`facets ${stale ? "stale" : ""}`} aria-label="Filters by value">
       {answer?.facets.map((facet) => (
         <Facet key={facet.name} {...facet} />
       ))}

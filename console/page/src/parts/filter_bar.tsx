@@ -48,7 +48,7 @@ export function FilterBar({ text }: { text: boolean }) {
             type="button"
             class="chip"
             key={one}
-            title="Take this away"
+            title="Remove this term"
             onClick={() => setParams({ f: toggled(filter, one), at: "" })}
           >
             {plain(one)} <span aria-hidden="true">×</span>

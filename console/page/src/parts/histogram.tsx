@@ -20,7 +20,7 @@ export function Histogram({ query }: { query: WantedQuery }) {
   return (
     <div class={`histogram ${stale ? "stale" : ""}`}>
       <p>
-        {counted(answer.turns, "turn")} · {dollars(answer.cost_usd)} · a bar is {seconds(width)}{" "}
+        {counted(answer.turns, "turn")} · {dollars(answer.cost_usd)} · one bar is {seconds(width)}{" "}
         <KeyButton action="table" act={() => setTable(!table)} bare>
           {table ? "Bars" : "Table"}
         </KeyButton>{" "}
@@ -90,7 +90,7 @@ function Bar({ bin, index, most }: { bin: HistogramBin; index: number; most: num
   const problems = height(bin.problems);
   return (
     <g>
-      <title>{`${bin.time.replace("T", " ").replace("Z", "")} UTC: ${count(bin.turns)} turns, ${count(bin.problems)} odd`}</title>
+      <title>{`${bin.time.replace("T", " ").replace("Z", "")} UTC: ${count(bin.turns)} turns, ${count(bin.problems)} with problems`}</title>
       <rect class="ground" x={index} width={1} height={HEIGHT} />
       <rect class="all" x={index + 0.08} width={0.84} y={HEIGHT - all} height={all} />
       <rect
@@ -114,5 +114,5 @@ function short(time: Date): string {
 const COLUMNS: readonly Column<HistogramBin>[] = [
   { head: "from", show: ({ time }) => <When time={time} /> },
   { head: "turns", look: "number", show: ({ turns }) => count(turns) },
-  { head: "odd", look: "number", show: ({ problems }) => count(problems) },
+  { head: "problems", look: "number", show: ({ problems }) => count(problems) },
 ];

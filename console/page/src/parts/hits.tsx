@@ -40,17 +40,17 @@ interface ReachProps {
 
 function Reach({ last, hits, more }: ReachProps) {
   if (last.finished && !hits) {
-    return <Nothing title="Nothing has this text in it, and everything was looked through." />;
+    return <Nothing title="No record contains this text. The search is complete." />;
   }
   return (
     <p class="reach" role="status">
       {counted(hits, "hit")}
-      {last.finished ? ", and everything was looked through." : ", looking back to "}
+      {last.finished ? ", the search is complete." : ", searched back to "}
       {!last.finished && last.back_to && (
         <>
           <When time={last.back_to} />.{" "}
           <button type="button" disabled={!more} onClick={() => more?.()}>
-            Go on
+            Search further
           </button>
         </>
       )}

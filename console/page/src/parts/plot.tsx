@@ -63,7 +63,7 @@ function Drawn(props: Props) {
       ref={place}
       class="plot"
       role="img"
-      aria-label={`${label}: ${times.length} stretches of time. T shows a table.`}
+      aria-label={`${label}: ${times.length} intervals. T shows a table.`}
     />
   );
 }

@@ -1,5 +1,5 @@
-// Shares of a whole as one bar, with their names and numbers below it: the bar alone tells nobody
-// who cannot see it.
+// Shares of a whole as one bar, with their names and numbers below it: the bar alone says
+// nothing to a screen reader.
 export interface Share {
   readonly name: string;
   readonly size: number;

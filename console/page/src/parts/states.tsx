@@ -55,21 +55,21 @@ function isSaid(error: AskError): boolean {
 const AGAIN = 5_000;
 const NO_STORE = "no store";
 
-/** Nobody has recorded anything: how to, and why nothing is here. */
+/** Without any record: how to make some, and why there are none. */
 function Welcome({ message }: { message: string }) {
   return (
     <Nothing title="Nothing is recorded yet.">
       <p>
         Play recorded agents with <code>turnspan demo</code>, or record your own: call{" "}
         <code>turnspan.configure()</code> and <code>turnspan.instrument()</code> when your program
-        starts. What arrives is shown here by itself.
+        starts. New records appear here automatically.
       </p>
       <p class="faint">{visible(message)}</p>
     </Nothing>
   );
 }
 
-/** What keeps the whole page from answers; it is looked for them again, as long as anybody looks. */
+/** What keeps the whole page from answers. It asks again every few seconds while it is visible. */
 export function Trouble() {
   const error = trouble.value;
   const passes = error !== null && error.status !== UNKNOWN_TOKEN;
@@ -101,7 +101,7 @@ export function Problem({ message, again, stale }: ProblemProps) {
       <p>
         <span aria-hidden="true">✗ </span>
         {visible(message)}
-        {stale && " What is shown is from before."}
+        {stale && " The page shows the last answer."}
       </p>
       {again && (
         <button type="button" onClick={again}>

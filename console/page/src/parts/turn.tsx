@@ -28,9 +28,7 @@ export function Turn({ turn, level }: { turn: TurnText; level: number }) {
   return (
     <article class="told-turn" aria-label={`Turn ${turn.number || turn.turn_id}`}>
       <Heading turn={turn} />
-      {utterances.length === 0 && (
-        <Missing reason="Nothing that was said is recorded (capture is off)." />
-      )}
+      {utterances.length === 0 && <Missing reason="No text is recorded (capture is off)." />}
       {utterances.map((utterance, at) => (
         <UtteranceView key={`${turn.turn_id} ${at}`} utterance={utterance} level={level} />
       ))}
@@ -47,7 +45,7 @@ function Heading({ turn }: { turn: TurnText }) {
   return (
     <header>
       <h2>
-        {turn.number > 0 ? `Turn ${turn.number} of ${turn.turns}` : "A nested turn"}{" "}
+        {turn.number > 0 ? `Turn ${turn.number} of ${turn.turns}` : "Nested turn"}{" "}
         <Line text={turn.agent_name} />
       </h2>
       <End end={turn.ended_how.split(":")[0] ?? ""} title={turn.ended_how} />
@@ -76,7 +74,7 @@ function UtteranceView({ utterance, level }: { utterance: Utterance; level: numb
       </span>
       <div class="words">
         {!utterance.recorded ? (
-          <Missing reason="not recorded (capture is off, or it has been pruned)" />
+          <Missing reason="not recorded (capture is off, or it was pruned)" />
         ) : folded ? (
           <Line text={utterance.text.slice(0, BRIEF)} />
         ) : (
@@ -84,7 +82,7 @@ function UtteranceView({ utterance, level }: { utterance: Utterance; level: numb
         )}
         {utterance.characters > utterance.text.length && (
           <p class="faint">
-            The first {bytes(utterance.text.length)} of {bytes(utterance.characters)}: the replay
+            The first {bytes(utterance.text.length)} of {bytes(utterance.characters)}. The replay
             has all of it.
           </p>
         )}

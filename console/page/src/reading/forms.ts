@@ -22,7 +22,7 @@ export function formOf(id: string): Form {
 export function nextForm(id: string, texts: readonly unknown[]): void {
   const known = texts.filter((text) => text !== "" && text !== undefined && text !== null);
   if (!known.length) {
-    announce("There is no text here to be shown otherwise");
+    announce("No text here has another form");
     return;
   }
   const forms: Form[] = ["verbatim"];

@@ -30,7 +30,7 @@ export function LineDiff({ before, after }: { before: string; after: string }) {
   ];
   return (
     <>
-      {!lines && <Missing reason="too long to be compared: all that went, then all that came" />}
+      {!lines && <Missing reason="too long to compare: removed lines first, then added lines" />}
       <Lines lines={lines ?? whole()} />
     </>
   );

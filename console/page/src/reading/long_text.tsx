@@ -1,5 +1,5 @@
 // A text of which the server has sent the beginning: the rest comes when it is asked for, a piece at
-// a time, so that a message of 5 MB keeps nobody waiting who does not want it.
+// a time, so that a reader need not wait for a message of 5 MB.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { asRefusal } from "../api";
 import { bytes, count } from "../parts/numbers";
@@ -72,7 +72,7 @@ export function LongText({ text, size, begins, read, form, prose = false }: Prop
         shown.map((piece, at) => <Written key={at} text={piece} form="verbatim" prose={prose} />)
       )}
       {whole && known.original > 0 && (
-        <Missing reason={`… cut when it was recorded: it had ${bytes(known.original)}`} />
+        <Missing reason={`… cut when recorded, from ${bytes(known.original)}`} />
       )}
       {!whole && (
         <p class="load">
@@ -89,7 +89,7 @@ export function LongText({ text, size, begins, read, form, prose = false }: Prop
           <button type="button" disabled={busy} onClick={() => void load(true)}>
             Load all
           </button>
-          {form === "tree" && fits(text, form) && <Missing reason="A tree needs all of it." />}
+          {form === "tree" && fits(text, form) && <Missing reason="Load all to see the tree." />}
           {problem && (
             <span class="bad" role="alert">
               {problem}

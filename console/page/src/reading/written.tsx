@@ -38,7 +38,7 @@ function Markdown({ text }: { text: string }) {
   if (!failed) return <Missing reason="…" />;
   return (
     <>
-      <Missing reason="as written: what reads Markdown could not be loaded" />
+      <Missing reason="as written: the Markdown reader could not be loaded" />
       <Verbatim text={text} />
     </>
   );
@@ -52,7 +52,7 @@ export function Tree({ value }: { value: string | object }) {
   if (!failed) return <Missing reason="…" />;
   return (
     <>
-      <Missing reason="as written: what shows trees could not be loaded" />
+      <Missing reason="as written: the tree view could not be loaded" />
       <Verbatim text={typeof value === "string" ? value : JSON.stringify(value, null, 2)} />
     </>
   );

@@ -55,7 +55,7 @@ export function useFind(session: Session, open: (id: string) => void) {
         }}
       />
       <span role="status">
-        {text ? (here >= 0 ? `${here + 1} of ${status}` : status) : "Enter finds"}
+        {text ? (here >= 0 ? `${here + 1} of ${status}` : status) : "press Enter to find"}
       </span>
       <button type="button" onClick={close}>
         Close

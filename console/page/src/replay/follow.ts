@@ -7,7 +7,7 @@ import { useAsk } from "../use_ask";
 const EVERY = 1_000;
 const PATIENT = 5_000;
 
-/** Followed, what is newer is asked for each second, unless nobody looks at the page. */
+/** Asks for newer rows each second while it follows and the page is visible. */
 export function useOutline(query: OutlineQuery, following: boolean) {
   const asked = useAsk("GET /api/outline", query);
   const [newer, setNewer] = useState<Outline | null>(null);

@@ -44,7 +44,7 @@ export function Header({ outline, level, following }: Props) {
         <span aria-hidden="true" class={following && outline.running ? "busy" : "faint"}>
           ●{" "}
         </span>
-        {following ? (outline.running ? "following" : "followed: nothing runs") : "follow"}
+        {following ? (outline.running ? "following" : "following, nothing runs") : "follow"}
       </KeyButton>
       <fieldset class="levels">
         <legend class="hidden">Level of detail</legend>
@@ -65,7 +65,7 @@ export function Header({ outline, level, following }: Props) {
 }
 
 const LEVELS = {
-  1: "what the user and the agent said, and how turns ended",
-  2: "with calls and tools on a line each",
+  1: "what users and agents said, and how turns ended",
+  2: "calls and tools too, one line each",
   3: "everything: thinking, results, system prompts",
 } as const;

@@ -13,7 +13,11 @@ import type { CallRow, Row, Session } from "./rows";
 export function Inspector({ row, session }: { row: Row | undefined; session: Session }) {
   return (
     <Scrolled aside look="inspector" label="The chosen row">
-      {row ? <Chosen row={row} session={session} /> : <p class="faint">j and k choose a row.</p>}
+      {row ? (
+        <Chosen row={row} session={session} />
+      ) : (
+        <p class="faint">Press j or k to choose a row.</p>
+      )}
     </Scrolled>
   );
 }
@@ -56,12 +60,12 @@ function CallFacts({ row: { call, number }, project }: { row: CallRow; project: 
         <Fact name="messages">{count(call.messages)}</Fact>
       </Facts>
       <p>
-        <a href={to("call", project, call.span_id)}>the call and its request</a>
+        <a href={to("call", project, call.span_id)}>open the call</a>
       </p>
       {call.before && (
         <p>
           <a href={to("diff", project, `${call.before}..${call.span_id}`)}>
-            what changed since the call before
+            compare with the call before
           </a>
         </p>
       )}

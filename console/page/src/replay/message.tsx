@@ -38,7 +38,7 @@ export function Message({ head, project, scope, id, without = [] }: Props) {
             type="button"
             class="form"
             title={hint("form")}
-            aria-label={`${NAMES[form]}: show it otherwise`}
+            aria-label={`${NAMES[form]}: show another form`}
             onClick={() => nextForm(id, parts.map(textOf))}
           >
             {NAMES[form]}
@@ -129,7 +129,7 @@ function PartView({ part, prose, form, more }: PartProps) {
     );
   }
   const rest = part.truncated ? (
-    <Missing reason={`… cut: it has ${bytes(part.original_bytes)}`} />
+    <Missing reason={`… cut from ${bytes(part.original_bytes)}`} />
   ) : null;
   if (part.type === "reasoning") return <Thoughts text={written(part.content)} form={form} />;
   if (part.type === "tool_call") {

@@ -77,7 +77,7 @@ export function Rows({ list, session, shown, at, folded, clicked, toggle }: Rows
 }
 
 /** How many rows are drawn by now: those up to the cursor and some more at once, the others after
- * the first frame, so that nobody waits for what is not in view. */
+ * the first frame, so that what is in view need not wait for the rest. */
 function useDrawn(rows: number, at: number): number {
   const [drawn, setDrawn] = useState(at + 1 + FIRST);
   useEffect(() => {
@@ -212,7 +212,7 @@ export function useNewRows(
     if (atEnd.current) list.current?.lastElementChild?.scrollIntoView({ block: "end" });
     else setUnseen((now) => [...now, ...came]);
     const failed = session.outline.tools.at(-1)?.failed ? ", the last tool failed" : "";
-    const ended = session.outline.running ? "" : "; it has ended";
+    const ended = session.outline.running ? "" : "; the session has ended";
     announceSometimes(`${counted(came.length, "new row")}${failed}${ended}`);
   }, [session, following]);
   return unseen;

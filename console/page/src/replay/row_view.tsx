@@ -173,7 +173,7 @@ function Changes({ call, project }: { call: OutlineCall; project: string }) {
     call.system_changed && "system prompt changed",
     call.tools_changed && `tools changed: ${toolChanges(call.tools_changed)}`,
     lostCache(call) &&
-      `${count(call.cache_lost)} tokens fewer from the prompt cache than the call before had there`,
+      `${count(call.cache_lost)} fewer tokens from the prompt cache than the call before`,
   ].filter((one): one is string => Boolean(one));
   if (!notes.length) return null;
   return (

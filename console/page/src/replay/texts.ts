@@ -50,7 +50,7 @@ function textsOf(project: string, scope: string, hash: string): Signal<Known | u
   return texts;
 }
 
-/** Ask for texts, in this order, until all are there or nobody wants them. */
+/** Ask for texts, in this order, until all are there or none is wanted. */
 async function load(
   project: string,
   scope: string,
@@ -84,7 +84,8 @@ export function useTextsOf(project: string, scope: string, hashes: readonly stri
   useEffect(() => {
     const leaving = new AbortController();
     load(project, scope, hashes, leaving.signal).catch(() => {
-      if (!leaving.signal.aborted) announce("Not all texts could be loaded: only how they begin");
+      if (!leaving.signal.aborted)
+        announce("Some texts could not be loaded: only their beginnings are shown");
     });
     return () => leaving.abort();
   }, [project, scope, hashes]);

@@ -65,7 +65,7 @@ export function ToolView({ row, session }: { row: ToolRow; session: Session }) {
       )}
       {asked.answered && (asked.altered || !ran) && (
         <div data-min="3" class="result">
-          <span class="warn">⇒ the model was given {ran ? "something else" : ""}</span>
+          <span class="warn">⇒ the model saw {ran ? "something else" : ""}</span>
           <Written text={asked.seen} form={form} />
         </div>
       )}

@@ -26,7 +26,7 @@ export function WordsView({ before, after }: { before: string; after: string }) 
   if (words === null) {
     return (
       <>
-        <Missing reason="too long to be compared in two seconds: both texts follow" />
+        <Missing reason="too long to compare in two seconds: both texts follow" />
         <Verbatim text={before} />
         <hr />
         <Verbatim text={after} />
@@ -35,7 +35,7 @@ export function WordsView({ before, after }: { before: string; after: string }) 
   }
   return (
     <>
-      {words.by === "lines" && <Missing reason="too long to be compared by words: by lines" />}
+      {words.by === "lines" && <Missing reason="too long to compare by words: compared by lines" />}
       <div class="verbatim words" dir="auto">
         {words.pieces.map((piece, at) => (
           <Marked key={at} piece={piece} text={shortened(piece, at, words.pieces.length)} />

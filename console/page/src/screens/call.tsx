@@ -187,7 +187,7 @@ function Exactness({ sent }: { sent: RequestAnswer }) {
   if (!sent.altered.length) return <Missing reason={plain(sent.reason)} />;
   return (
     <details class="warn">
-      <summary>rebuilt: {count(sent.altered.length)} parts are not as they were sent</summary>
+      <summary>rebuilt: {count(sent.altered.length)} parts differ from the request</summary>
       <ul>
         {sent.altered.map((one, at) => (
           <li key={at}>
@@ -262,7 +262,9 @@ function Answer({ call }: { call: CallScreen }) {
     );
   }
   if (call.response_text) return <Verbatim text={call.response_text} />;
-  return <Missing reason={call.error_type ? "none: it failed" : "not recorded, or pruned"} />;
+  return (
+    <Missing reason={call.error_type ? "no answer: the call failed" : "not recorded, or pruned"} />
+  );
 }
 
 function FactsOf({ call }: { call: CallScreen }) {

@@ -24,7 +24,7 @@ export function Changed() {
   const asked = useAsk("GET /api/diff", before && after ? { project, before, after } : null);
   useStatus(commandLine(["diff", before, after]), "");
   if (!before || !after) {
-    return <Nothing title="Two calls are needed: /diff/PROJECT/CALL..CALL" heading />;
+    return <Nothing title="Name two calls: /diff/PROJECT/CALL..CALL" heading />;
   }
   return (
     <Answered asked={asked} heading={TITLE}>
@@ -208,18 +208,18 @@ function useChangedTexts(difference: Difference): void {
 }
 
 const WHERE: Readonly<Record<string, string>> = {
-  "": "Nothing before the end of the first request changed: a cache can hold all of it",
-  model: "Another model: no cache holds",
-  tools: "The tools come first and changed: no cache holds",
-  system: "The system prompt changed: a cache can hold the tools at most",
+  "": "The first request is unchanged: a cache can hold all of it",
+  model: "The model changed: no cache applies",
+  tools: "The tools changed, and they come first: no cache applies",
+  system: "The system prompt changed: a cache can hold only the tools",
 };
 
 function cacheSentence(cache: CacheBreak): string {
   const where =
     WHERE[cache.place] ??
-    `Message ${count(cache.message + 1)} is the first that changed: a cache can hold what is before it`;
+    `Message ${count(cache.message + 1)} changed first: a cache can hold all before it`;
   const tokens = cache.shared_tokens ? `, ${estimated(count(cache.shared_tokens))} tokens` : "";
-  const read = cache.read === null ? "" : `; ${count(cache.read)} were read from it`;
-  const lost = cache.lost ? `, ${count(cache.lost)} fewer than had been in it` : "";
+  const read = cache.read === null ? "" : `; ${count(cache.read)} tokens were read from it`;
+  const lost = cache.lost ? `, ${count(cache.lost)} fewer than before` : "";
   return `◂ ${where}${tokens}${read}${lost}.`;
 }

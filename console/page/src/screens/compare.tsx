@@ -40,7 +40,7 @@ export function Compare() {
         <Nothing title="Nothing to compare.">
           <p>
             Select two to six turns with <kbd>x</kbd> in Turns and press <kbd>C</kbd>, or name ids:{" "}
-            <code>/compare?ids=ID,ID</code>. <code>turnspan compare ID ID</code> says the same.
+            <code>/compare?ids=ID,ID</code>. <code>turnspan compare ID ID</code> prints the same.
           </p>
         </Nothing>
       ) : (
@@ -87,7 +87,7 @@ function Side({ shown }: { shown: ComparedAnswers }) {
   };
   const others = async () => {
     if (shown.answers.some((one) => one.kind !== "turn"))
-      return announce("Only of turns the other answers are known.");
+      return announce("Other answers are known only for turns.");
     try {
       const turn = ids[0] ?? "";
       const { answer } = await ask("GET /api/compare/alike", { turn, project });
@@ -118,7 +118,7 @@ function Side({ shown }: { shown: ComparedAnswers }) {
   const allBad = () =>
     save("bad", "", async (id) => {
       const { answer } = await ask("POST /api/compare/all-bad", { ids, by, id, project });
-      return { ...answer, words: "All of them rejected" };
+      return { ...answer, words: "All rejected" };
     });
   const judgeOne = (
     judgment: { score?: number; directive?: string },
@@ -143,7 +143,7 @@ function Side({ shown }: { shown: ComparedAnswers }) {
   };
   const direct = (text: string, once: boolean) => {
     if (text && lineages.direct(shown.answers[answerOf(on)], text, once)) setMode("");
-    else if (text) judgeOne({ directive: text }, "what to do differently is kept");
+    else if (text) judgeOne({ directive: text }, "directive stored");
     else setMode("");
   };
   const choose = (column: number) => {
@@ -189,7 +189,7 @@ function Side({ shown }: { shown: ComparedAnswers }) {
     <div class="compare" aria-busy={busy}>
       <Switches />
       <Prompts shown={shown} />
-      {/* Without its seed nobody knows the order yet: columns would be seen to change places. */}
+      {/* Without its seed the order is not known: columns would be seen to change places. */}
       {(seed > 0 || !blind) && (
         <Columns
           answers={places.flatMap((at) => shown.answers[at] ?? [])}
@@ -224,7 +224,7 @@ function Side({ shown }: { shown: ComparedAnswers }) {
         )}
         {pairs.length > 0 && (
           <p>
-            {"Pairs that will be stored: "}
+            {"Pairs to store: "}
             {pairs.map(({ chosen, rejected, why }) => (
               <span key={`${chosen} ${rejected}`} class={why ? "refused" : "pair"} title={why}>
                 {chosen + 1}≻{rejected + 1}
@@ -240,7 +240,7 @@ function Side({ shown }: { shown: ComparedAnswers }) {
             }}
           >
             <label>
-              <kbd>e</kbd> why, kept with each pair:{" "}
+              <kbd>e</kbd> reason, stored with each pair:{" "}
               <input
                 ref={why}
                 type="text"
@@ -267,7 +267,7 @@ function drawn(): number {
 
 const SWITCHES = [
   ["blind", "Blind until stored", "b"],
-  ["marks", "Mark what differs", "d"],
+  ["marks", "Mark differences", "d"],
   ["linked", "Scroll together", ""],
 ] as const;
 

@@ -34,8 +34,8 @@ export function Prompts({ shown }: { shown: ComparedAnswers }) {
         <p class={shown.why_no_pairs ? "bad" : "warn"}>
           <span aria-hidden="true">{shown.why_no_pairs ? "✗" : "⊘"}</span>{" "}
           {shown.why_no_pairs
-            ? `No preference pair is made of these: ${shown.why_no_pairs}.`
-            : "Not all answer the same prompt: pairs are made only of those that do."}
+            ? `These make no preference pairs: ${shown.why_no_pairs}.`
+            : "The prompts differ: only answers to the same prompt make pairs."}
         </p>
       )}
       {!shown.same_prompt &&
@@ -53,8 +53,8 @@ function Different(props: { first: ComparedAnswer; other: ComparedAnswer; place:
   return (
     <details>
       <summary>
-        How the prompt of {plain(other.id.slice(0, 12))} (named as number {place}) differs from that
-        of {plain(first.id.slice(0, 12))}
+        Compare the prompts of {plain(first.id.slice(0, 12))} and {plain(other.id.slice(0, 12))}{" "}
+        (number {place})
       </summary>
       {names.map((name) => (
         <div key={name}>
@@ -105,7 +105,7 @@ export function Columns(props: ColumnsProps) {
               {column + 1}
             </button>
             {locked.has(answer.id) && (
-              <span class="stays" title="It stays when others change">
+              <span class="stays" title="Stays when other answers change">
                 ■ locked
               </span>
             )}
@@ -160,7 +160,7 @@ function place({ kind, id, project }: ComparedAnswer): string {
 
 function noAnswer({ status }: ComparedAnswer): string {
   const ended = status ? ` It ended as ${plain(status)}.` : "";
-  return `No text was answered, or it was not recorded.${ended}`;
+  return `No answer text is recorded.${ended}`;
 }
 
 function Facts({ answer, score }: { answer: ComparedAnswer; score: number | null }) {

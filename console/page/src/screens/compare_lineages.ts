@@ -52,7 +52,7 @@ export function useLineages(shown: ComparedAnswers, save: Save) {
     const may = shown.answers.filter((one) => lineOf(one)?.locked === false);
     if (!may.length)
       return announce(
-        locked.length ? "All of their lineages are locked." : "None of these is of a lineage.",
+        locked.length ? "All their lineages are locked." : "None of these belongs to a lineage.",
       );
     const number = new Set(may.map(keyOf)).size;
     say(may, "evolve", "", `${counted(number, "lineage")} may be evolved`);
@@ -61,7 +61,7 @@ export function useLineages(shown: ComparedAnswers, save: Save) {
   const direct = (answer: ComparedAnswer | undefined, text: string, once: boolean): boolean => {
     if (!answer?.lineage) return false;
     const words = once ? "in the next cycle" : "from now on";
-    say([answer], once ? "once" : "directive", text, `To be done differently ${words}`);
+    say([answer], once ? "once" : "directive", text, `Directive stored ${words}`);
     return true;
   };
   return { lineOf, locked, lock, evolve, direct };

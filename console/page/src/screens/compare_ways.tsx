@@ -25,7 +25,7 @@ export function Directive(props: {
       }}
     >
       <label>
-        Answer {place}, to be done differently:{" "}
+        What answer {place} should do differently:{" "}
         <input ref={field} type="text" maxLength={LONGEST} placeholder="be brief" />
       </label>{" "}
       {ofLineage && (

@@ -39,8 +39,8 @@ function Runs() {
         empty={
           <Nothing title="No consortium runs here.">
             <p>
-              Several models and an arbiter: <code>turnspan.consortium(...)</code> records a run,
-              and <code>turnspan import llm</code> finds those of llm-consortium.
+              <code>turnspan.consortium(...)</code> records a run of several models and an arbiter;{" "}
+              <code>turnspan import llm</code> imports those of llm-consortium.
             </p>
           </Nothing>
         }
@@ -160,7 +160,7 @@ function Whole({ run }: { run: ConsortiumRun }) {
       </section>
       {run.other_calls.length > 0 && (
         <p class="faint">
-          {counted(run.other_calls.length, "call")} of nobody known:{" "}
+          {counted(run.other_calls.length, "call")} without a known member:{" "}
           {run.other_calls.map((call) => (
             <a key={call} href={to("call", run.project, call)}>
               {call.slice(0, 8)}{" "}
@@ -178,11 +178,11 @@ function Grouped({ run }: { run: ConsortiumRun }) {
   const ambiguous = run.other_calls.length;
   return (
     <p class="faint">
-      Grouped when a log of llm was imported
+      Grouped from an imported log of llm
       {run.grouped_by.length > 0 && `, by ${run.grouped_by.map(plain).join(", ")}`}
-      {run.missing > 0 && `; ${counted(run.missing, "row")} of it not found`}
-      {ambiguous > 0 && `; ${counted(ambiguous, "call")} of it without a place, listed below`}.
-      Which key tied which row to it, and what is ambiguous:{" "}
+      {run.missing > 0 && `; ${counted(run.missing, "row")} not found`}
+      {ambiguous > 0 && `; ${counted(ambiguous, "call")} without a place, listed below`}. This
+      command lists the keys of its rows, and what is ambiguous:{" "}
       <Command line="turnspan consortium group FILE" />
     </p>
   );
@@ -287,7 +287,7 @@ function Decision({ decision, counts }: { decision: DecisionMade; counts: boolea
       )}
       {decision.refinement_areas.length > 0 && (
         <p>
-          to be refined: <Line text={decision.refinement_areas.join("; ")} />
+          refine: <Line text={decision.refinement_areas.join("; ")} />
         </p>
       )}
       <Folded title="Reasoning" text={decision.reasoning} />

@@ -26,7 +26,7 @@ export function Context() {
   return (
     <>
       <h1>Context</h1>
-      {!id && <Nothing title="Of which call? Open one from a replay with c." />}
+      {!id && <Nothing title="Open the context of a call from its replay, with c." />}
       <Answered asked={asked}>{(panel) => <Panel panel={panel} />}</Answered>
     </>
   );
@@ -53,7 +53,7 @@ function Panel({ panel }: { panel: ContextPanel }) {
   }
   if (panel.composition?.parts.length) return <Parts made={panel.composition} />;
   return (
-    <Nothing title={`No context assembly is recorded of this ${plain(panel.kind)}.`}>
+    <Nothing title={`No context assembly is recorded for this ${plain(panel.kind)}.`}>
       <p>
         <code>with turnspan.context_assembly(...)</code> records one.
       </p>
@@ -68,16 +68,16 @@ const PARTS: readonly Column<PromptPart>[] = [
   { head: "tokens", look: "number", show: ({ tokens }) => estimated(count(tokens)) },
 ];
 
-/** Of a call whose assembly nobody recorded: what was sent, by bytes. */
+/** The parts of a prompt without a recorded assembly, by bytes. */
 function Parts({ made }: { made: Composition }) {
   const sum = made.parts.reduce((total, part) => total + part.tokens, 0);
   return (
     <section aria-label="Parts of the prompt">
       <p>
-        Nobody recorded how this prompt was put together. What was sent, with tokens shared out by
-        bytes (
+        No context assembly is recorded. These parts were sent; their tokens are estimated by bytes
+        (
         {made.input_tokens === null
-          ? "nobody counted them"
+          ? "the provider counted none"
           : `the provider counted ${count(made.input_tokens)}`}
         ):
       </p>
@@ -94,7 +94,7 @@ function Parts({ made }: { made: Composition }) {
       {made.missing > 0 && (
         <p>
           <Missing
-            reason={`${counted(made.missing, "more part")} not recorded, or pruned: counted as nothing.`}
+            reason={`${counted(made.missing, "more part")} not recorded, or pruned: not counted.`}
           />
         </p>
       )}
@@ -250,10 +250,10 @@ function Outcomes({ item, project }: { item: string; project: string }) {
 function Text({ assembly, chosen }: { assembly: AssembledContext; chosen?: ContextItem }) {
   const { text } = chosen ?? assembly;
   return (
-    <section aria-label={chosen ? "Text of the item" : "What was assembled"}>
-      <h2>{chosen ? <Line text={chosen.id} /> : "What was assembled"}</h2>
+    <section aria-label={chosen ? "Text of the item" : "Assembled text"}>
+      <h2>{chosen ? <Line text={chosen.id} /> : "Assembled text"}</h2>
       {text === null ? (
-        <Missing reason="The text is not recorded (capture is off, or it has been pruned)." />
+        <Missing reason="The text is not recorded (capture is off, or it was pruned)." />
       ) : (
         <Verbatim text={text} />
       )}

@@ -29,7 +29,7 @@ export function Errors() {
         rows={shapes}
         empty={
           <Nothing title="✓ Nothing failed in this time.">
-            <p>Errors of model calls, failed tools and turns that raised are listed here.</p>
+            <p>This list has errors of model calls, failed tools and turns that raised.</p>
           </Nothing>
         }
       >
@@ -102,7 +102,7 @@ function Tool({ tool, query }: { tool: string; query: WindowQuery }) {
   const asked = useAsk("GET /api/errors/tool", { ...query, tool });
   useKeys({ out: () => setParams({ tool: "" }) });
   return (
-    <Panel title={`${plain(tool)}: what it was fed`} sql={asked.answer?.sql} wide>
+    <Panel title={`Arguments of ${plain(tool)}`} sql={asked.answer?.sql} wide>
       <Answered asked={asked} rows={4}>
         {(answer) => <ToolDetails answer={answer} />}
       </Answered>

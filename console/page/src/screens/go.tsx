@@ -34,8 +34,8 @@ export function Go() {
               ))}
             </ul>
           ) : (
-            <Nothing title="Nothing that is recorded has this id.">
-              <p>The first six characters of an id are enough; a session's may be any text.</p>
+            <Nothing title="No record has this id.">
+              <p>Six characters of an id are enough. A session's id can be any text.</p>
             </Nothing>
           )
         }

@@ -36,8 +36,8 @@ function Experiments() {
         empty={
           <Nothing title="No experiments here.">
             <p>
-              A need and the lineages that were tried for it:{" "}
-              <code>with turnspan.experiment(...)</code> records one.
+              <code>with turnspan.experiment(...)</code> records a need and the lineages tried for
+              it.
             </p>
           </Nothing>
         }
@@ -51,7 +51,7 @@ function Experiments() {
 const placeOf = ({ project, experiment }: ExperimentItem) => to("lineage", project, experiment);
 
 const EXPERIMENTS: readonly Column<ExperimentItem>[] = [
-  { head: "last worked on", show: ({ last_time }) => <When time={last_time} /> },
+  { head: "last active", show: ({ last_time }) => <When time={last_time} /> },
   {
     head: "experiment",
     look: "name",
@@ -159,8 +159,8 @@ function Tree({ shown }: { shown: ExperimentRecord }) {
             <Details row={chosen} />
           ) : (
             <p class="faint">
-              <kbd>j</kbd> <kbd>k</kbd> choose a row, <kbd>h</kbd> <kbd>l</kbd> fold it,{" "}
-              <kbd>[</kbd> <kbd>]</kbd> all of them.
+              Press <kbd>j</kbd> or <kbd>k</kbd> to choose a row, <kbd>h</kbd> or <kbd>l</kbd> to
+              fold it, <kbd>[</kbd> or <kbd>]</kbd> to fold all.
             </p>
           )}
         </Scrolled>
@@ -265,7 +265,7 @@ function Score({ row }: { row: Row }) {
     <>
       {fixed("score" in row.record ? row.record.score : null, 1)}
       {row.kind === "version" && row.record.judged > 1 && (
-        <span class="faint" title={`of ${counted(row.record.judged, "judgment")}`}>
+        <span class="faint" title={`mean of ${counted(row.record.judged, "judgment")}`}>
           {" "}
           ({row.record.judged})
         </span>

@@ -29,7 +29,7 @@ function OfLineage({ lineage }: { lineage: LineageRecord }) {
       <h2>
         Lineage <Line text={lineage.label} />
       </h2>
-      {lineage.evolve && <p>Its next version was asked for, and has not begun.</p>}
+      {lineage.evolve && <p>The next version is requested but not started.</p>}
       {lineage.directive && (
         <p>
           directive: <Line text={lineage.directive} />
@@ -37,7 +37,7 @@ function OfLineage({ lineage }: { lineage: LineageRecord }) {
       )}
       {lineage.once.map((directive) => (
         <p key={directive}>
-          for the next one only: <Line text={directive} />
+          for the next version only: <Line text={directive} />
         </p>
       ))}
       <ul class="said-before">
@@ -71,7 +71,7 @@ function OfVersion({ version, of }: { version: VersionRecord; of: LineageRecord 
         <Missing reason="The configuration is not recorded (capture is off)." />
       )}
       {version.config !== null && version.made_from && version.changes.length === 0 && (
-        <p>The same as before.</p>
+        <p>Unchanged.</p>
       )}
       {version.changes.map((change) => (
         <div key={change.name}>

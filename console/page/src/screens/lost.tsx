@@ -6,7 +6,7 @@ export function Lost() {
   return (
     <Nothing title="There is no such screen." heading>
       <p>
-        <a href={to("turns")}>Turns</a> has everything that was recorded, newest first.
+        <a href={to("turns")}>Turns</a> lists every recorded turn, newest first.
       </p>
     </Nothing>
   );

@@ -78,7 +78,9 @@ export function Overview() {
                     {one.agent && <span class="faint"> · mostly {plain(one.agent)}</span>}
                   </li>
                 ))}
-                {answer.found.length === 0 && <li class="faint">✓ Nothing odd in this time.</li>}
+                {answer.found.length === 0 && (
+                  <li class="faint">✓ Nothing unusual in this time.</li>
+                )}
               </ul>
             )}
           </Answered>
@@ -99,7 +101,7 @@ function slow(total: Figures | undefined): string {
 function change(now: number | null | undefined, before: number | null | undefined): string {
   if (!now || !before) return "";
   const more = now / before - 1;
-  return `${more < 0 ? "−" : "+"}${Math.abs(more * 100).toFixed(0)}% on the period before`;
+  return `${more < 0 ? "−" : "+"}${Math.abs(more * 100).toFixed(0)}% against the period before`;
 }
 
 function EndBars({ answer }: { answer: Ends }) {
@@ -221,7 +223,7 @@ function series(
 function Empty() {
   return (
     <Nothing title="No turns in this time." heading>
-      <p>Record some with two lines in front of an agent, and look here again:</p>
+      <p>Add these lines before an agent runs, and look here again:</p>
       <pre>
         import turnspan{"\n"}turnspan.configure(){"\n"}turnspan.instrument()
       </pre>

@@ -43,9 +43,9 @@ function None() {
   return (
     <Nothing title="Nothing landed for this session." heading>
       <p>
-        What is still in the spool lands with the next look; what was forgotten, or dropped by
-        retention, is gone. <code>turnspan status</code> says what waits,{" "}
-        <code>turnspan sessions</code> lists what is there.
+        Records in the spool land with the next look. Forgotten records, and those that retention
+        dropped, are gone. <code>turnspan status</code> shows what waits,{" "}
+        <code>turnspan sessions</code> lists the sessions.
       </p>
     </Nothing>
   );

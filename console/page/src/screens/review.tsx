@@ -175,7 +175,7 @@ function Head({ way, query }: { way: Way; query: ReviewQuery }) {
           checked={param("stay") !== "1"}
           onChange={(event) => setParams({ stay: event.currentTarget.checked ? "" : "1" })}
         />
-        Go on after a verdict
+        Show the next turn after a verdict
       </label>
       {left && (
         <>
@@ -219,8 +219,8 @@ function End({ way, query }: { way: Way; query: ReviewQuery }) {
         </dl>
       )}
       <p>
-        Make a training set of it: <code>turnspan export sft --to sets/good</code>. Back to the last
-        one: <kbd>b</kbd>.
+        Export a training set: <code>turnspan export sft --to sets/good</code>. Press <kbd>b</kbd>{" "}
+        to go back.
       </p>
     </Nothing>
   );
@@ -231,6 +231,6 @@ function totals({ outcomes, scores, mean_score, both, alike }: Summary): string[
   return [
     ...Object.entries(outcomes).map(([outcome, turns]) => [plain(outcome), count(turns)]),
     ["scored", `${count(scores)}${mean}`],
-    ["as the passive signal says", both ? `${percent(alike / both)} of ${both}` : UNKNOWN],
+    ["agree with the passive signal", both ? `${percent(alike / both)} of ${both}` : UNKNOWN],
   ];
 }

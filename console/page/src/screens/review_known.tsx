@@ -1,5 +1,4 @@
-// What is known of a turn besides what was said in it: what became of what it wrote, and everything
-// that anybody has said of it.
+// What is known of a turn besides its conversation: what became of its texts, and all its judgments.
 import { Changed } from "../parts/marked";
 import { percent, When } from "../parts/numbers";
 import { Line, plain } from "../parts/text";
@@ -37,22 +36,22 @@ export function Known({ item }: { item: ReviewTurn }) {
 /** What was said of the turn, the newest first. */
 export function Judgments({ item }: { item: ReviewTurn }) {
   const judgments = [...item.judgments].reverse();
-  if (!judgments.length) return <p class="faint">Nobody has judged it yet.</p>;
+  if (!judgments.length) return <p class="faint">Not judged yet.</p>;
   return (
-    <section aria-label="Said before">
-      <h2>Said before</h2>
+    <section aria-label="Earlier judgments">
+      <h2>Earlier judgments</h2>
       <ul class="said-before">
         {judgments.map((one) => (
           <li key={`${one.kind} ${one.id}`} class={one.withdrawn_at ? "withdrawn" : undefined}>
             <strong>
-              <Line text={one.author || "(nobody named)"} />
+              <Line text={one.author || "(no name)"} />
             </strong>{" "}
             {one.kind.replace("_", " ")} <Line text={summaryOf(one)} />
             {one.comment && one.kind !== "comment" && <Line text={` ${one.comment}`} />}{" "}
             <span class="faint">
               <When time={one.created_at} /> {plain(one.source)}
               {one.withdrawn_at && ` · withdrawn by ${plain(one.withdrawn_by)}`}
-              {!one.withdrawn_at && !one.holds && " · another one holds"}
+              {!one.withdrawn_at && !one.holds && " · replaced"}
             </span>
           </li>
         ))}

@@ -150,7 +150,7 @@ export class Way {
     });
   }
 
-  /** One thing at a time: a key that comes meanwhile is of a turn that nobody has seen yet. */
+  /** One thing at a time: a key that comes meanwhile is of a turn that is not shown yet. */
   async #doing(what: () => Promise<void>): Promise<void> {
     if (this.busy.value) return;
     this.busy.value = true;

@@ -67,7 +67,7 @@ const COLUMNS: readonly Column<SessionRow>[] = [
   TOOLS,
   { head: "cost", look: "number", show: ({ cost_usd }) => dollars(cost_usd) },
   {
-    head: "user said first",
+    head: "first user message",
     look: "said",
     show: ({ user_message }) => <UserMessage text={user_message} />,
   },

@@ -44,25 +44,25 @@ export function Settings() {
     <>
       <h1>Settings</h1>
       <div class="panels">
-        <Panel title="Does everything land?">
+        <Panel title="Checks">
           <Answered asked={asked}>{(answer) => <Checks checks={answer.checks} />}</Answered>
           <Answered asked={around}>{(answer) => <Checks checks={answer.checks} />}</Answered>
         </Panel>
-        <Panel title="Who listens">
+        <Panel title="Servers">
           <Answered asked={serving}>{(answer) => <Page serving={answer} />}</Answered>
           <Answered asked={around}>
             {(answer) => <Receivers receivers={answer.receivers} />}
           </Answered>
         </Panel>
-        <Panel title="What is recorded">
+        <Panel title="Recording">
           <Answered asked={around}>
             {(answer) => <Recording settings={answer.recording} />}
           </Answered>
         </Panel>
-        <Panel title="What goes, and when">
+        <Panel title="Retention">
           <Answered asked={asked}>{(answer) => <Kept retention={answer.retention} />}</Answered>
         </Panel>
-        <Panel title="What the store holds">
+        <Panel title="Store">
           <Answered asked={around}>{(answer) => <Places answer={answer} />}</Answered>
           <Answered asked={asked}>
             {(answer) => (
@@ -91,8 +91,8 @@ function Page({ serving }: { serving: Serving }) {
   return (
     <Facts>
       <Fact name="this page">{plain(serving.address)}</Fact>
-      <Fact name="answers to">{plain(serving.names.join(", "))}</Fact>
-      <Fact name="token in">
+      <Fact name="host names">{plain(serving.names.join(", "))}</Fact>
+      <Fact name="token file">
         {plain(serving.token_file)} <Command line="turnspan console --new-token" />
       </Fact>
     </Facts>
@@ -103,8 +103,9 @@ function Receivers({ receivers }: { receivers: readonly ReceiverShown[] }) {
   if (!receivers.length) {
     return (
       <p class="faint">
-        Nobody takes OTLP for this store on this machine: <Command line="turnspan receive" /> does,
-        and <code>turnspan console</code> without <code>--no-receive</code>.
+        No receiver takes OTLP for this store on this machine. Start one:{" "}
+        <Command line="turnspan receive" /> or <code>turnspan console</code> without{" "}
+        <code>--no-receive</code>.
       </p>
     );
   }
@@ -120,7 +121,7 @@ function Receivers({ receivers }: { receivers: readonly ReceiverShown[] }) {
 }
 
 const SETTINGS: readonly Column<SettingShown>[] = [
-  { head: "what it decides", show: ({ meaning }) => meaning },
+  { head: "setting", show: ({ meaning }) => meaning },
   {
     head: "value",
     look: "labelled",
@@ -139,8 +140,8 @@ function Recording({ settings }: { settings: readonly SettingShown[] }) {
     <>
       <Table columns={SETTINGS} rows={settings} keyOf={({ name }) => name} />
       <p class="faint">
-        Of an application that is started where this page was. Arguments of{" "}
-        <code>turnspan.configure()</code> and another process's variables are its own.
+        These values hold for an application with the environment of this page. Arguments of{" "}
+        <code>turnspan.configure()</code> override them.
       </p>
     </>
   );
@@ -163,27 +164,26 @@ function Kept({ retention }: { retention: Retention }) {
   return (
     <>
       <p>
-        <code>turnspan retain --apply</code> takes, unless it is given another policy: turns that
-        nobody flagged, {count(retention.window_days)} days after they began; those flagged as to be
-        left out, at once; those flagged as good, when they are archived in{" "}
-        {plain(retention.archive)}; contents that no record names any more, after{" "}
-        {counted(retention.content_days, "day")}.{" "}
+        Without another policy, <code>turnspan retain --apply</code> deletes unflagged turns{" "}
+        {count(retention.window_days)} days after they start, excluded ones at once, and good ones
+        once they are archived in {plain(retention.archive)}. It deletes contents that no record
+        refers to after {counted(retention.content_days, "day")}.{" "}
         {retention.summary_texts === "keep" ? "Summaries keep" : "Summaries lose"} their texts.
-        Nothing goes unless somebody runs it.
+        Nothing is deleted until somebody runs it.
       </p>
       {retention.lives.length === 0 && (
-        <p class="faint">No table has a time to live: the engine itself deletes nothing.</p>
+        <p class="faint">No table has a TTL: the engine deletes nothing by itself.</p>
       )}
       <Facts>
         {retention.lives.map((one) => (
-          <Fact key={one.table} name={`${one.table} lives until`}>
+          <Fact key={one.table} name={`${one.table}: TTL`}>
             {plain(one.rule)}
           </Fact>
         ))}
       </Facts>
       <p>
         <button type="button" disabled={asking} onClick={run}>
-          {asking ? "Looking …" : "What would go now?"}
+          {asking ? "Looking …" : "What would be deleted now?"}
         </button>{" "}
         <Command line="turnspan retain --dry-run" />
       </p>
@@ -203,7 +203,7 @@ const GOING: readonly Column<DryRun["going"][number]>[] = [
 function Going({ ran }: { ran: DryRun }) {
   return (
     <>
-      <p role="status">{counted(ran.rows, "row")} would go. Nothing was deleted.</p>
+      <p role="status">{counted(ran.rows, "row")} would be deleted. Nothing was deleted.</p>
       {ran.going.length > 0 && (
         <Table
           columns={GOING}
@@ -227,7 +227,7 @@ function JaegerField() {
   return (
     <form onSubmit={submit}>
       <label>
-        Jaeger, for links from traces:{" "}
+        Jaeger address, for links from traces:{" "}
         <input
           name="jaeger"
           type="text"
@@ -241,7 +241,7 @@ function JaegerField() {
       <button type="submit">Save</button>
       {wrong && (
         <p class="problem" role="alert" id="jaeger-wrong">
-          That is no address: it begins with http:// or https://.
+          Enter an address that begins with http:// or https://.
         </p>
       )}
     </form>
@@ -272,7 +272,7 @@ function Places({ answer }: { answer: Surroundings }) {
     <Facts>
       <Fact name="store">{plain(answer.store)}</Fact>
       <Fact name="spool">{plain(answer.spool)}</Fact>
-      <Fact name="versions, too">
+      <Fact name="versions">
         <Command line="turnspan status" />
       </Fact>
     </Facts>

@@ -88,7 +88,7 @@ export function Sql() {
         <Tables schema={schema} saved={saved ?? []} chosen={name} choose={setParams} />
         <div>
           {unknown && (
-            <Problem message={`Nothing is saved as “${name}”: choose one of those that are.`} />
+            <Problem message={`No statement is saved as “${name}”: choose a saved one.`} />
           )}
           <StatementField
             text={text}
@@ -149,11 +149,11 @@ function useWords(schema: SchemaAnswer | null): Words {
   }, [schema, answer]);
 }
 
-const LIMITS = "Reads the records and nothing else: 10 s, 1 GB and 10,000 rows at most.";
+const LIMITS = "Read-only: at most 10 s, 1 GB and 10,000 rows.";
 
 function took(answer: SqlAnswer | null): string {
   if (!answer) return LIMITS;
-  const more = answer.more ? ", and there are more" : "";
+  const more = answer.more ? ", more exist" : "";
   return `${rowsOf(answer)}${more} · ${answer.milliseconds.toFixed(0)} ms`;
 }
 
@@ -178,7 +178,7 @@ function Views({ view }: { view: View }) {
           type="button"
           key={one}
           aria-pressed={one === view}
-          title={one === "plan" ? "How the engine runs it" : hint("table")}
+          title={one === "plan" ? "The engine's query plan" : hint("table")}
           onClick={() => setParams({ view: one })}
         >
           {title}

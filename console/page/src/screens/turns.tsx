@@ -85,7 +85,7 @@ const COLUMNS: readonly Column<TurnRow>[] = [
     show: ({ status, duration }) => (status === "running" ? UNKNOWN : seconds(duration)),
   },
   {
-    head: "user said",
+    head: "user message",
     look: "said",
     show: (turn) => (
       <a href={replayOf(turn)} tabIndex={-1}>
@@ -184,8 +184,8 @@ export function replayOf(turn: { project: string; session: string; turn?: string
 export function NoTurns({ filtered }: { filtered: string }) {
   if (filtered) {
     return (
-      <Nothing title="No turn passes this filter.">
-        <p>Take a term away above, or look at a longer time.</p>
+      <Nothing title="No turn matches this filter.">
+        <p>Remove a term above, or choose a longer time.</p>
       </Nothing>
     );
   }
@@ -194,7 +194,7 @@ export function NoTurns({ filtered }: { filtered: string }) {
       <p>
         A turn is what an agent does with one user input. Record some with{" "}
         <code>turnspan.configure()</code> and <code>@turnspan.agent</code>, play recorded ones with{" "}
-        <code>turnspan demo</code>, or look at a longer time above.
+        <code>turnspan demo</code>, or choose a longer time above.
       </p>
     </Nothing>
   );

@@ -84,7 +84,7 @@ function JudgeAll({ turns, close }: { turns: readonly TurnRow[]; close: () => vo
       {judging.saved.length > 0 && (
         <p>
           <KeyButton action="undo" act={takeBack}>
-            take all of it back
+            undo all
           </KeyButton>
         </p>
       )}

@@ -21,7 +21,7 @@ export function SqlError({ run, text, select, replace }: Props) {
     <div class="problem" role="alert">
       <p class="mono">{visible(run.error.message)}</p>
       {LIMITED.test(run.error.message) && (
-        <p>That is a limit of the page. The command at the bottom has 300 s, and all memory.</p>
+        <p>The page limits statements. The command at the bottom allows 300 s and all memory.</p>
       )}
       {problem && (
         <p class="actions">
