@@ -64,8 +64,8 @@ function endOf(text: string, most: number): number {
   return at > most - PIECE / 2 ? at : most;
 }
 
-function block(one: Token): ComponentChildren {
-  const token = one as MarkedToken;
+function block(parsed: Token): ComponentChildren {
+  const token = parsed as MarkedToken;
   switch (token.type) {
     case "space":
     case "def":
@@ -120,8 +120,8 @@ function Table({ token }: { token: Tokens.Table }) {
   );
 }
 
-function inline(one: Token): ComponentChildren {
-  const token = one as MarkedToken;
+function inline(parsed: Token): ComponentChildren {
+  const token = parsed as MarkedToken;
   switch (token.type) {
     case "strong":
       return <strong>{token.tokens.map(inline)}</strong>;

@@ -215,7 +215,7 @@ function series(
   answer: Trend,
   label: string,
   color: string,
-  of: (one: Figures) => number | null,
+  of: (figures: Figures) => number | null,
 ): Charts.Series {
   return { label, color, values: answer.buckets.map((one) => of(one.figures)) };
 }

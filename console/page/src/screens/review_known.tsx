@@ -60,9 +60,9 @@ export function Judgments({ item }: { item: ReviewTurn }) {
   );
 }
 
-function summaryOf(one: JudgmentRecord): string {
-  if (one.kind === "preference") return `${one.chosen_id} over ${one.rejected_id}`;
-  if (one.kind === "training_flag") return String(one.training_flag);
-  if (one.score !== null) return `${one.score} ${one.outcome}`.trim();
-  return one.outcome || one.directive || one.comment;
+function summaryOf(judgment: JudgmentRecord): string {
+  if (judgment.kind === "preference") return `${judgment.chosen_id} over ${judgment.rejected_id}`;
+  if (judgment.kind === "training_flag") return String(judgment.training_flag);
+  if (judgment.score !== null) return `${judgment.score} ${judgment.outcome}`.trim();
+  return judgment.outcome || judgment.directive || judgment.comment;
 }

@@ -232,7 +232,7 @@ export class Way {
     // What comes next is there when it is asked for.
     const following = this.#following(place);
     const then = following && this.#following(place, following);
-    for (const one of [following, then]) if (one) void this.#load(one).catch(() => undefined);
+    for (const next of [following, then]) if (next) void this.#load(next).catch(() => undefined);
   }
 
   async #refresh(place: TurnId): Promise<void> {
