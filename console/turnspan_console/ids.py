@@ -1,17 +1,28 @@
-"""The one record that an id on the command line means, and the one diagnostic that a name does."""
+"""What an id or a name on the command line means, and the records that are shown of it. Commands
+and the tools of ``turnspan mcp`` ask here, so both refuse in the same words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import contextlib
+import difflib
+from collections.abc import Generator, Sequence
 
+from turnspan_clickhouse.store.client import Store
 from turnspan_console.failures import FINDING, USAGE, Failure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from turnspan_clickhouse.store.client import Store
-    from turnspan_records.diagnostics import Diagnostic
-    from turnspan_records.lookup import RecordRef
+from turnspan_records.access.absence import why_nothing
+from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
+from turnspan_records.consortium.runs import sessions_of
+from turnspan_records.conversation import Conversation
+from turnspan_records.detail import detail
+from turnspan_records.detail_types import Detail
+from turnspan_records.diagnostics import Diagnostic, diagnostics
+from turnspan_records.diagnostics import find as diagnostic_named
+from turnspan_records.lookup import SHORTEST_PREFIX, RecordRef, find
+from turnspan_records.replay import replay
+from turnspan_records.screens.difference import diff
+from turnspan_records.screens.difference_types import Difference
+from turnspan_records.screens.turn_end import TurnEnd, turn_end
+from turnspan_records.sessions import session_of_trace
 
 
 def one(store: Store, id_: str, *, prefer: Sequence[str] = ()) -> RecordRef:
@@ -20,9 +31,6 @@ def one(store: Store, id_: str, *, prefer: Sequence[str] = ()) -> RecordRef:
     Raises:
         Failure: nothing has the id, or several records have it.
     """
-    from turnspan_records.access.absence import why_nothing
-    from turnspan_records.lookup import SHORTEST_PREFIX, find
-
     found = find(store, id_)
     for kind in prefer:
         if any(match.kind == kind for match in found):
@@ -45,25 +53,84 @@ def one(store: Store, id_: str, *, prefer: Sequence[str] = ()) -> RecordRef:
     raise Failure(f"{id_!r} means several: {', '.join(shown)}{more}; write more of it.", FINDING)
 
 
-def two_calls(store: Store, before: str, after: str) -> tuple[RecordRef, RecordRef]:
-    """Two model calls of one project, by their ids. Raises ``Failure`` as ``one``."""
+@contextlib.contextmanager
+def still_there(kind: str) -> Generator[None]:
+    """Turn a ``KeyError``, of a record that was found a moment ago, into a failure."""
+    try:
+        yield
+    except KeyError as error:
+        raise Failure(f"The {kind} {error.args[0]} has just been removed.", FINDING) from None
+
+
+def detail_of(store: Store, record: RecordRef) -> Detail:
+    """Everything about a record. Raises ``Failure`` where it has just been removed."""
+    with still_there(record.kind):
+        return detail(store, record)
+
+
+def turn_end_of(store: Store, id_: str) -> TurnEnd:
+    """Why the turn stopped that an id means. Raises ``Failure`` as ``one``, or without a turn."""
+    record = one(store, id_, prefer=("turn", "session"))
+    try:
+        return turn_end(store, record)
+    except KeyError:
+        raise Failure(
+            f"The {record.kind} {record.id} has no turn: give the id of a turn, or of a session, a "
+            "model call or a tool call in one.",
+            FINDING,
+        ) from None
+
+
+def difference_of(store: Store, before: str, after: str) -> Difference:
+    """What changed between two model calls of one project. Raises ``Failure`` as ``one``."""
     first, second = (one(store, id_, prefer=("call",)) for id_ in (before, after))
-    for each in (first, second):
-        if each.kind != "call":
-            raise Failure(f"{each.id!r} is a {each.kind}: diff needs two model calls.", USAGE)
+    for record in (first, second):
+        if record.kind != "call":
+            raise Failure(f"{record.id!r} is a {record.kind}: diff needs two model calls.", USAGE)
     if first.project != second.project:
         raise Failure("The two calls are of different projects: diff needs one.", USAGE)
-    return first, second
+    with still_there("call"):
+        return diff(store, first.project, first.id, second.id)
+
+
+def run_of(store: Store, id_: str) -> ConsortiumRun:
+    """The consortium run of an id. Raises ``Failure`` as ``one``, or where it is of none."""
+    record = one(store, id_, prefer=("consortium",))
+    if record.kind != "consortium":
+        raise Failure(
+            f"{id_!r} is a {record.kind} and no consortium run: `turnspan consortium` lists those.",
+            FINDING,
+        )
+    with still_there("run"):
+        return consortium_run(store, record.project, record.id)
+
+
+def conversation_of(store: Store, record: RecordRef) -> Conversation:
+    """The conversation that a record is of. Raises ``Failure`` where there is none, or several."""
+    conversation = replay(store, record.project, record.session_id, record.trace_id)
+    sessions: list[str] = []
+    if not conversation.steps and not record.session_id and record.trace_id:
+        # The trace of a session: all of it.
+        sessions = [session_of_trace(store, record.project, record.trace_id)]
+    if not conversation.steps and record.kind == "consortium":
+        sessions = sessions_of(store, record.project, record.id)
+    if len(sessions) == 1 and sessions[0]:
+        conversation = replay(store, record.project, sessions[0])
+    if len(sessions) > 1:
+        raise Failure(
+            f"The calls of consortium {record.id} are in {len(sessions):,} sessions: `turnspan "
+            f"consortium {record.id}` shows their answers.",
+            FINDING,
+        )
+    if not conversation.steps:
+        raise Failure(f"Nothing is recorded in {record.kind} {record.id} to replay.", FINDING)
+    return conversation
 
 
 def diagnostic(name: str, remedy: str) -> Diagnostic:
     """The diagnostic of a name. Raises ``Failure``, which ends with the remedy."""
-    import difflib
-
-    from turnspan_records.diagnostics import diagnostics, find
-
     try:
-        return find(name)
+        return diagnostic_named(name)
     except KeyError:
         near = difflib.get_close_matches(name.replace("-", "_"), diagnostics(), 1, 0.4)
         meant = f" Did you mean {near[0]}?" if near else ""

@@ -65,6 +65,11 @@ def format_option(*formats: str) -> Callable[[F], F]:
     )
 
 
+full_option = click.option(
+    "--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole)."
+)
+"""``--full``, for commands that cut long texts on a terminal."""
+
 html_option = click.option(
     "--html",
     default="",
@@ -99,9 +104,6 @@ window_options = together(
     ),
 )
 """``--since``, ``--until``, ``--project`` and ``--limit``."""
-
-listing_options = together(window_options, format_option(*FORMATS), raw_option, store_option)
-"""Those of a command that lists rows."""
 
 credentials_options = together(
     click.option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.failures import USAGE, Failure
 from turnspan_console.options import format_option, open_chosen, store_option
 
 
@@ -20,22 +20,20 @@ def command(ids: tuple[str, ...], format_: str) -> None:
     Each ID belongs to an attempt, a rollout (its final attempt), an artifact, a turn or a model
     call; six characters are enough.
     """
-    from turnspan_console.ids import one
+    from turnspan_console.ids import one, still_there
     from turnspan_console.output import Output
+    from turnspan_console.panels.comparison import print_comparison
     from turnspan_records.loop.comparison import COMPARABLE, compare
 
     output = Output()
     with open_chosen() as store:
         found = [one(store, id_, prefer=COMPARABLE) for id_ in ids]
         try:
-            shown = compare(store, found)
+            with still_there("record"):
+                shown = compare(store, found)
         except ValueError as error:
             raise Failure(f"{str(error)[:1].upper()}{str(error)[1:]}.", USAGE) from None
-        except KeyError as error:
-            raise Failure(f"The record {error.args[0]} is not there.", FINDING) from None
     if format_ == "json":
         output.json(shown)
-        return
-    from turnspan_console.panels.comparison import print_comparison
-
-    print_comparison(shown, output)
+    else:
+        print_comparison(shown, output)

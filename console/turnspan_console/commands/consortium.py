@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import click
 
-from turnspan_console.commands._empty_results import explain, print_found
-from turnspan_console.failures import FINDING, Failure
+from turnspan_console.commands._listing import Listing, listing_options
 from turnspan_console.lazy import Lazy
-from turnspan_console.options import (
-    format_option,
-    open_chosen,
-    read_window,
-    store_option,
-    window_options,
-)
+from turnspan_console.options import full_option, open_chosen, store_option
 
 _FORMATS = ("table", "json")
 
@@ -39,18 +32,9 @@ class RunsGroup(Lazy):
     subcommand_metavar="[RUN | COMMAND] ...",
     short_help="Consortium runs: several models answer, an arbiter decides.",
 )
-@window_options
-@format_option(*_FORMATS)
-@store_option
+@listing_options(*_FORMATS)
 @click.pass_context
-def command(
-    context: click.Context,
-    since: str | None,
-    until: str | None,
-    project: str,
-    limit: int,
-    format_: str,
-) -> None:
+def command(context: click.Context, listing: Listing) -> None:
     """List the consortium runs, newest first; or show RUN: the members' answers side by side, and
     the arbiter's decision.
 
@@ -64,44 +48,30 @@ def command(
         return
     from turnspan_records.consortium.runs import consortium_runs
 
-    window = read_window(since, until)
-    with open_chosen() as store:
-        result = consortium_runs(store, project=project, window=window, limit=limit)
-        if not result.rows:
-            explain(store, "no consortium runs", project=project, window=window)
-    print_found(result, format_)
+    listing.answer(
+        lambda store: consortium_runs(store, **listing.records, limit=listing.limit),
+        "no consortium runs",
+    )
 
 
 @click.command("consortium")
 @click.argument("id_", metavar="RUN")
-@click.option("--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole).")
+@full_option
 @click.option("--format", "format_", type=click.Choice(_FORMATS), help="The output format.")
 @store_option
 @click.pass_context
 def one_run(context: click.Context, id_: str, full: bool, format_: str | None) -> None:
     """Show RUN: the members' answers and the arbiter's decision."""
-    from turnspan_console.ids import one
+    from turnspan_console.ids import run_of
     from turnspan_console.output import Output
-    from turnspan_records.consortium.run_detail import consortium_run
+    from turnspan_console.panels.consortium_run import print_run
 
     if format_ is None:  # before the id
         format_ = context.parent.params["format_"] if context.parent else _FORMATS[0]
     output = Output()
     with open_chosen() as store:
-        found = one(store, id_, prefer=("consortium",))
-        if found.kind != "consortium":
-            raise Failure(
-                f"{id_!r} is a {found.kind} and no consortium run: `turnspan consortium` lists "
-                "those.",
-                FINDING,
-            )
-        try:
-            shown = consortium_run(store, found.project, found.id)
-        except KeyError:
-            raise Failure(f"The run {found.id} has just been removed.", FINDING) from None
+        run = run_of(store, id_)
     if format_ == "json":
-        output.json(shown)
-        return
-    from turnspan_console.panels.consortium_run import print_run
-
-    print_run(shown, output, full=full)
+        output.json(run)
+    else:
+        print_run(run, output, full=full)

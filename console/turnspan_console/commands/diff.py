@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from turnspan_console.failures import FINDING, Failure
 from turnspan_console.options import format_option, html_option, open_chosen, store_option
 
 
@@ -22,26 +21,19 @@ def command(before: str, after: str, html: str, format_: str) -> None:
 
     Each CALL is the id of a model call (its span); six characters are enough.
     """
-    from turnspan_console.ids import two_calls
+    from turnspan_console.ids import difference_of
     from turnspan_console.output import Output
-    from turnspan_records.screens.difference import diff
+    from turnspan_console.panels.difference import print_difference
+    from turnspan_console.panels.html_file import save
+    from turnspan_records.screens.saved import difference_html
 
     output = Output()
     with open_chosen() as store:
-        found = two_calls(store, before, after)
-        try:
-            shown = diff(store, found[0].project, found[0].id, found[1].id)
-        except KeyError as error:
-            raise Failure(f"The call {error.args[0]} has just been removed.", FINDING) from None
+        shown = difference_of(store, before, after)
     if html:
-        from turnspan_console.panels.html_file import save
-        from turnspan_records.screens.saved import difference_html
-
-        save(html, f"{found[0].id} to {found[1].id}", difference_html(shown))
-        return
-    if format_ == "json":
+        title = f"{shown.before.span_id} to {shown.after.span_id}"
+        save(html, title, difference_html(shown))
+    elif format_ == "json":
         output.json(shown)
-        return
-    from turnspan_console.panels.difference import print_difference
-
-    print_difference(shown, output)
+    else:
+        print_difference(shown, output)

@@ -6,14 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from turnspan_console.commands._listing import Listing, listing_options
 from turnspan_console.failures import FINDING, USAGE, failing
-from turnspan_console.options import (
-    format_option,
-    open_chosen,
-    read_window,
-    store_option,
-    window_options,
-)
+from turnspan_console.options import open_chosen
 
 if TYPE_CHECKING:
     from turnspan_console.output import Output
@@ -22,12 +17,8 @@ if TYPE_CHECKING:
 
 @click.command("find", short_help="Find a text in turns, tools and messages, newest first.")
 @click.argument("text")
-@window_options
-@format_option("text", "json", "jsonl")
-@store_option
-def command(
-    text: str, since: str | None, until: str | None, project: str, limit: int, format_: str
-) -> None:
+@listing_options("text", "json", "jsonl")
+def command(text: str, listing: Listing) -> None:
     """Find TEXT, ignoring case, in what users, agents, tools and models wrote.
 
     It searches week by week, newest first, for some seconds. Then it prints how far back it looked,
@@ -37,16 +28,15 @@ def command(
     from turnspan_console.values import moment
     from turnspan_records.screens.text_search import find_text
 
-    window = read_window(since, until)
     with open_chosen() as store, failing(ValueError, code=USAGE):
-        found = find_text(store, text, project=project, window=window, limit=limit, seconds=10.0)
+        found = find_text(store, text, **listing.records, limit=listing.limit, seconds=10.0)
     output = Output()
-    if format_ == "json":
+    if listing.format_ == "json":
         output.json(found)
     for hit in found.hits:
-        if format_ == "jsonl":
+        if listing.format_ == "jsonl":
             output.json_line(hit)
-        elif format_ == "text":
+        elif listing.format_ == "text":
             _print(hit, output)
     note(_reach(found, moment(found.back_to) if found.back_to else ""))
     if not found.hits:

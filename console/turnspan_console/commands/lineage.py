@@ -59,7 +59,7 @@ def command(session: str | None, project: str, full: bool, format_: str) -> None
 
 def _only(store: Store, project: str, format_: str) -> str:
     """The only experiment there is; of several, the newest are listed."""
-    from turnspan_console.commands._empty_results import explain, print_found
+    from turnspan_console.commands._listing import explain, print_found
     from turnspan_records.loop.lineages import experiments
 
     found = experiments(store, project=project)

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure, failing
-from turnspan_console.options import format_option, html_option, open_chosen, store_option
+from turnspan_console.options import (
+    format_option,
+    full_option,
+    html_option,
+    open_chosen,
+    store_option,
+)
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
 
 @click.command("show", short_help="Show the record with an id: a session, turn, call, lineage, ...")
 @click.argument("id_", metavar="ID")
-@click.option("--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole).")
+@full_option
 @click.option(
     "--request", is_flag=True, help="Print the exact messages a model call sent, as JSON, and stop."
 )
@@ -36,11 +42,12 @@ def command(
     --curl, --python and --html are for model calls. --curl and --python print no key: it is read
     from the environment, as the provider's SDK does. `turnspan replay` saves a session.
     """
-    from turnspan_console.ids import one
+    from turnspan_console.ids import detail_of, one
     from turnspan_console.output import Output
-    from turnspan_records.detail import detail
+    from turnspan_console.panels.details import as_json, print_detail
 
-    chosen = [name for name, on in _forms(request, curl, python, html) if on]
+    forms = {"--request": request, "--curl": curl, "--python": python, "--html": html}
+    chosen = [name for name, wanted in forms.items() if wanted]
     if len(chosen) > 1:
         raise Failure(f"{' and '.join(chosen)} exclude each other: give one of them.", USAGE)
     output = Output()
@@ -54,33 +61,20 @@ def command(
             else:
                 _print_request(store, found, output, chosen[0])
             return
-        try:
-            shown = detail(store, found)
-        except KeyError:
-            raise Failure(f"The {found.kind} {found.id} has just been removed.", FINDING) from None
+        shown = detail_of(store, found)
     if format_ == "json":
-        from turnspan_console.panels.details import as_json
-
         output.json(as_json(shown))
-        return
-    from turnspan_console.panels.details import print_detail
-
-    print_detail(shown, output, full=full)
-
-
-def _forms(request: bool, curl: bool, python: bool, html: str) -> tuple[tuple[str, bool], ...]:
-    return ("--request", request), ("--curl", curl), ("--python", python), ("--html", html != "")
+    else:
+        print_detail(shown, output, full=full)
 
 
 def _save(store: Store, found: RecordRef, file: str) -> None:
+    from turnspan_console.ids import still_there
     from turnspan_console.panels.html_file import save
     from turnspan_records.screens.saved import call_html
 
-    try:
-        fragment = call_html(store, found.project, found.id)
-    except KeyError:
-        raise Failure(f"The call {found.id} has just been removed.", FINDING) from None
-    save(file, found.id, fragment)
+    with still_there("call"):
+        save(file, found.id, call_html(store, found.project, found.id))
 
 
 def _print_request(store: Store, found: RecordRef, output: Output, form: str) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from turnspan_console.commands._empty_results import explain, print_found
-from turnspan_console.failures import USAGE, failing
-from turnspan_console.options import listing_options, open_chosen, read_window
+from turnspan_console.commands._listing import Listing, listing_options
+from turnspan_console.options import FORMATS
 
 
 @click.command("turns", short_help="List the turns, newest first.")
@@ -21,31 +20,15 @@ from turnspan_console.options import listing_options, open_chosen, read_window
     "service, environment, outcome, flag, judged, attribute.KEY; cost, tokens, seconds, rounds, "
     "calls, tools, failures, score.",
 )
-@listing_options
-def command(
-    session: str,
-    filter_: str,
-    since: str | None,
-    until: str | None,
-    project: str,
-    limit: int,
-    format_: str,
-    raw: bool,
-) -> None:
+@listing_options(*FORMATS)
+def command(session: str, filter_: str, listing: Listing) -> None:
     """List the turns (one user input each), newest first, without nested agents' turns."""
     from turnspan_records.sessions import turns
 
-    window = read_window(since, until)
-    with open_chosen() as store:
-        with failing(ValueError, code=USAGE):
-            result = turns(
-                store,
-                session=session,
-                project=project,
-                window=window,
-                filter=filter_,
-                limit=limit,
-            )
-        if not result.rows and not filter_:
-            explain(store, "no turns", project=project, window=window, session=session, kind="turn")
-    print_found(result, format_, raw=raw)
+    of, limit = listing.records, listing.limit
+    listing.answer(
+        lambda store: turns(store, session=session, **of, filter=filter_, limit=limit),
+        "" if filter_ else "no turns",
+        session=session,
+        kind="turn",
+    )

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Final
@@ -70,9 +70,9 @@ class Cursor:
         return datetime.fromtimestamp(self.asked, timezone.utc)
 
 
-def question_of(name: str, arguments: Sequence[Any]) -> str:
+def question_of(name: str, arguments: Mapping[str, Any]) -> str:
     """What tells a question from others."""
-    text = json.dumps([name, *arguments], default=str)
+    text = json.dumps([name, arguments], default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

@@ -1,33 +1,41 @@
-"""What the tools ask of the records: a store and arguments in, an answer out. Nothing here writes.
+"""What the tools ask of the records: a store, the place of a page and arguments in, an answer out.
 
-What is wrong with a question is raised as ``Failure`` or ``ValueError``, in one sentence.
+A question's docstring and the annotations of its arguments are what the agent is told of the tool.
+Nothing here writes. What is wrong with a question is raised as ``Failure`` or ``ValueError``, in
+one sentence.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Final
+from dataclasses import asdict, dataclass
+from typing import Annotated, Final, TypedDict
+
+from pydantic import Field
 
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_console.failures import FINDING, USAGE, Failure
-from turnspan_console.ids import diagnostic, one, two_calls
+from turnspan_console.ids import (
+    conversation_of,
+    detail_of,
+    diagnostic,
+    difference_of,
+    one,
+    run_of,
+    turn_end_of,
+)
 from turnspan_console.mcp_server.answers import Cursor, ToolAnswer
 from turnspan_console.mcp_server.transcripts import Level, end_text, quoted, record, transcript
 from turnspan_records.access.absence import why_nothing
 from turnspan_records.access.window import Window, window
-from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
-from turnspan_records.consortium.runs import consortium_runs, sessions_of
+from turnspan_records.consortium.run_detail import ConsortiumRun
+from turnspan_records.consortium.runs import consortium_runs
 from turnspan_records.contexts import contexts
-from turnspan_records.detail import detail
 from turnspan_records.detail_types import Detail
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.lookup import find
-from turnspan_records.replay import replay
 from turnspan_records.sandbox import Limits, RefusedError, Sandbox
-from turnspan_records.screens.difference import diff
 from turnspan_records.screens.text_search import find_text
-from turnspan_records.screens.turn_end import turn_end
-from turnspan_records.sessions import session_of_trace, sessions, turns
+from turnspan_records.sessions import sessions, turns
 
 MOST_ROWS: Final = 500
 SQL_LIMITS: Final = Limits(seconds=10, memory=10**9, rows=MOST_ROWS + 1, bytes=5 * 10**6, threads=2)
@@ -35,78 +43,187 @@ SEARCH_SECONDS: Final = 5.0
 _HEAD: Final = 4_000
 """Characters of a text in what ``show`` answers."""
 
+Id = Annotated[str, Field(description="An id, whole or its beginning of at least six characters.")]
+Project = Annotated[str, Field(description="Only this project; empty for all.")]
+Since = Annotated[
+    str, Field(description="Only records that began since: 30m, 12h, 7d, or a UTC time.")
+]
+Until = Annotated[str, Field(description="Only records that began before; as since.")]
+Rows = Annotated[int, Field(ge=1, le=MOST_ROWS, description="The most rows.")]
 
-def list_sessions(
-    store: Store, place: Cursor, project: str, since: str, until: str, limit: int
-) -> ToolAnswer:
-    """The newest sessions."""
-    when = within(since, until, place)
-    found = sessions(store, project=project, window=when, limit=_rows(limit) + 1)
-    return listed(store, found, limit, "sessions, newest first", project, when)
+
+class AskedRecords(TypedDict):
+    """Which records a list is of: arguments of the questions in ``turnspan_records``."""
+
+    project: str
+    window: Window
+
+
+@dataclass(frozen=True, slots=True)
+class ToolListing:
+    """What every list of records is asked with: arguments of the tool, each by its own name."""
+
+    project: Project = ""
+    since: Since = ""
+    until: Until = ""
+    limit: Rows = 20
+
+    def of(self, place: Cursor) -> AskedRecords:
+        """The project, and the window up to the moment of the first page.
+
+        Raises:
+            Failure: it has no length.
+        """
+        asked = window(self.since or None, self.until or None)
+        if asked.since >= asked.until:
+            raise Failure("since must be before until.", USAGE)
+        until = min(asked.until, place.until)
+        return {"project": self.project, "window": Window(asked.since, until)}
+
+    def answer(self, store: Store, result: Result, what: str, of: AskedRecords) -> ToolAnswer:
+        """Rows, one a line; says whether there are more. One more than the limit was asked for."""
+        lines = [record(row) for row in result.dicts()[: self.limit]]
+        if not lines:
+            return ToolAnswer("No rows.", why_nothing(store, **of))
+        rest = (
+            "; there are more: ask with a later since, an earlier until, or a limit up to "
+            f"{MOST_ROWS}"
+        )
+        more = rest if len(result.rows) > self.limit else ""
+        return ToolAnswer(f"{what}: {len(lines)}{more}.", "\n".join(lines))
+
+
+def list_sessions(store: Store, place: Cursor, listing: ToolListing) -> ToolAnswer:
+    """List sessions, newest first: turns, calls, tools, cost, how the last turn ended."""
+    of = listing.of(place)
+    result = sessions(store, **of, limit=listing.limit + 1)
+    return listing.answer(store, result, "sessions, newest first", of)
 
 
 def list_turns(
-    store: Store, place: Cursor, session: str, project: str, since: str, until: str, limit: int
+    store: Store,
+    place: Cursor,
+    session: Annotated[str, Field(description="Only this session.")] = "",
+    listing: ToolListing = ToolListing(),
 ) -> ToolAnswer:
-    """The newest root turns, of one session or of all."""
-    when = within(since, until, place)
+    """List turns, newest first: agent, stop reason, rounds, tools, duration, cost, question."""
+    of = listing.of(place)
     if session:
         named = one(store, session, prefer=("session",))
-        session, project = named.session_id, named.project
-    found = turns(store, session=session, project=project, window=when, limit=_rows(limit) + 1)
-    return listed(store, found, limit, "turns, newest first", project, when)
+        session, of["project"] = named.session_id, named.project
+    result = turns(store, session=session, **of, limit=listing.limit + 1)
+    return listing.answer(store, result, "turns, newest first", of)
 
 
-def replayed(store: Store, _: Cursor, id_: str, level: Level) -> ToolAnswer:
-    """A session, or the turn that an id is of, as a transcript."""
-    named = one(store, id_, prefer=("session", "turn", "trace"))
-    session = named.session_id
-    if named.kind == "consortium" and not session:
-        known = sessions_of(store, named.project, named.id)
-        session = known[0] if len(known) == 1 else ""
-    if not session and named.trace_id:
-        session = session_of_trace(store, named.project, named.trace_id)
-    conversation = replay(store, named.project, session, named.trace_id)
-    if not conversation.steps:
-        raise Failure(f"Nothing is recorded in {named.kind} {named.id} to replay.", FINDING)
+def answered_diagnostic(
+    store: Store,
+    place: Cursor,
+    name: Annotated[str, Field(description="A diagnostic; empty lists them.")] = "",
+    listing: ToolListing = ToolListing(),
+) -> ToolAnswer:
+    """Run a diagnostic over all records: premature stops, failing tools, loops, errors by type,
+    slow and expensive calls, usage..."""
+    if not name:
+        known = [{"name": one.name, "question": one.question} for one in diagnostics().values()]
+        return ToolAnswer("The diagnostics: give one's name.", "\n".join(map(record, known)))
+    asked, of = diagnostic(name, "Without a name they are listed."), listing.of(place)
+    result = asked.run(store, **of, limit=listing.limit + 1)
+    about = f"{asked.title}: {asked.question} What to do: {asked.remedy} Rows"
+    return listing.answer(store, result, about, of)
+
+
+def consortium(
+    store: Store,
+    place: Cursor,
+    run: Annotated[str, Field(description="A run's id; empty lists the runs.")] = "",
+    listing: ToolListing = ToolListing(),
+) -> ToolAnswer:
+    """List consortium runs (several models answer, an arbiter decides), or show one."""
+    if not run:
+        of = listing.of(place)
+        result = consortium_runs(store, **of, limit=listing.limit + 1)
+        return listing.answer(store, result, "consortium runs, newest first", of)
+    about = "A consortium run: members' answers, and what the arbiter decided."
+    return ToolAnswer(about, _run(run_of(store, run)))
+
+
+def found_text(
+    store: Store,
+    place: Cursor,
+    text: Annotated[str, Field(description="A text, or an id or its beginning.")],
+    listing: ToolListing = ToolListing(),
+) -> ToolAnswer:
+    """Find a text in what users, agents, tools and models wrote, newest first, and the records
+    with an id. The answer names the time it looked back to."""
+    meant = find(store, text)
+    of = listing.of(place)
+    searched = find_text(store, text, **of, limit=listing.limit, seconds=SEARCH_SECONDS)
+    lines = [f"id {record(each)}" for each in meant]
+    lines += [f"text {record(hit)}" for hit in searched.hits]
+    about = f"{len(meant)} records of this id, {len(searched.hits)} places with this text"
+    rest = f"go on with until={searched.next}"
+    if searched.finished:
+        rest = "everything was looked through."
+    return ToolAnswer(f"{about}; {rest}", "\n".join(lines))
+
+
+def answered_sql(
+    store: Store,
+    _: Cursor,
+    query: Annotated[str, Field(description="One SELECT in ClickHouse's SQL.")],
+) -> ToolAnswer:
+    """Run one reading query on the records, within limits of time, memory and rows. Tables:
+    llm_call, turn_summary, tool_call, message, definition, span, annotation,
+    context_assembly, context_item; views llm_call_full, turn_full, consortium_run,
+    annotation_current. Each record appears once; DESCRIBE TABLE lists a table's columns."""
+    with Sandbox(store, limits=SQL_LIMITS) as sandbox:
+        try:
+            result = sandbox.query(query)
+        except RefusedError as error:
+            raise Failure(f"{error}.", USAGE) from None
+    lines = [record(row) for row in result.dicts()[:MOST_ROWS]]
+    more = len(result.rows) > MOST_ROWS
+    about = f"{len(lines)} rows{', and more: aggregate or LIMIT' if more else ''}."
+    return ToolAnswer(about, "\n".join(lines))
+
+
+def why(store: Store, _: Cursor, id: Id) -> ToolAnswer:
+    """Explain why a turn stopped: stop reason, rule, evidence, last model and tool calls. A
+    session's id means its last turn; a call's or tool's id the turn around it."""
+    about = "Why a turn stopped: the rule, what shows it, and its last model and tool calls."
+    return ToolAnswer(about, end_text(turn_end_of(store, id)))
+
+
+def replayed(
+    store: Store,
+    _: Cursor,
+    id: Id,
+    level: Annotated[
+        Level, Field(description="outline: turns; messages: texts cut; full: whole texts.")
+    ] = "outline",
+) -> ToolAnswer:
+    """Show the conversation of a session, or of one turn: messages, model calls, tools with
+    results, how each turn ended."""
+    named = one(store, id, prefer=("session", "turn", "trace"))
+    conversation = conversation_of(store, named)
     only = named.turn_id if named.kind in ("turn", "call", "tool") else ""
     what = "One turn" if only else "The conversation"
     about = f"{what}, level {level}. Levels: outline, messages (texts cut), full."
     return ToolAnswer(about, transcript(conversation, level, only))
 
 
-def shown(store: Store, _: Cursor, id_: str) -> ToolAnswer:
-    """Everything about one record."""
-    named = one(store, id_)
-    try:
-        found = detail(store, named)
-    except KeyError:
-        raise Failure(f"The {named.kind} {named.id} has just been removed.", FINDING) from None
-    return ToolAnswer("A record with its texts, messages and what is below it.", _detail(found))
+def shown(store: Store, _: Cursor, id: Id) -> ToolAnswer:
+    """Show everything about one record, with its judgments: a session, turn, trace, model
+    call (with the messages it sent), tool call, span, context, attempt, artifact or consortium
+    run."""
+    about = "A record with its texts, messages and what is below it."
+    return ToolAnswer(about, _detail(detail_of(store, one(store, id))))
 
 
-def why(store: Store, _: Cursor, id_: str) -> ToolAnswer:
-    """Why a turn stopped, with the rule and the evidence."""
-    named = one(store, id_, prefer=("turn", "session"))
-    try:
-        end = turn_end(store, named)
-    except KeyError:
-        raise Failure(
-            f"The {named.kind} {named.id} has no turn: give the id of a turn, or of a session, a "
-            "model call or a tool call in one.",
-            FINDING,
-        ) from None
-    about = "Why a turn stopped: the rule, what shows it, and its last model and tool calls."
-    return ToolAnswer(about, end_text(end))
-
-
-def changed(store: Store, _: Cursor, before: str, after: str) -> ToolAnswer:
-    """What changed from one model call to another."""
-    calls = two_calls(store, before, after)
-    try:
-        found = diff(store, calls[0].project, calls[0].id, calls[1].id)
-    except KeyError as error:
-        raise Failure(f"The call {error.args[0]} has just been removed.", FINDING) from None
+def changed(store: Store, _: Cursor, before: Id, after: Id) -> ToolAnswer:
+    """Show what changed between two model calls: messages edited, dropped or added, the system
+    prompt, tools, parameters, and where the provider's cache broke."""
+    found = difference_of(store, before, after)
     about = "What changed from the first call to the second, and where a cache broke."
     if found.nothing:
         about += " Both requests are the same."
@@ -120,45 +237,10 @@ def changed(store: Store, _: Cursor, before: str, after: str) -> ToolAnswer:
     return ToolAnswer(about, "\n".join([*lines, f"cache {record(found.cache)}"]))
 
 
-def diagnosed(
-    store: Store, place: Cursor, name: str, project: str, since: str, until: str, limit: int
-) -> ToolAnswer:
-    """The answer of a diagnostic; without a name what there are."""
-    if not name:
-        lines = [record({"name": one.name, "question": one.question})
-                 for one in diagnostics().values()]  # fmt: skip
-        return ToolAnswer("The diagnostics: give one's name.", "\n".join(lines))
-    asked = diagnostic(name, "Without a name they are listed.")
-    when = within(since, until, place)
-    found = asked.run(store, project=project, window=when, limit=_rows(limit) + 1)
-    about = f"{asked.title}: {asked.question} What to do: {asked.remedy} Rows"
-    return listed(store, found, limit, about, project, when)
-
-
-def found(
-    store: Store, place: Cursor, text: str, project: str, since: str, until: str, limit: int
-) -> ToolAnswer:
-    """Where a text stands in the records, and what it means where it is an id."""
-    meant = find(store, text)
-    lines = [f"id {record(each)}" for each in meant]
-    searched = find_text(
-        store,
-        text,
-        project=project,
-        window=within(since, until, place),
-        limit=_rows(limit),
-        seconds=SEARCH_SECONDS,
-    )
-    lines += [f"text {record(hit)}" for hit in searched.hits]
-    about = f"{len(meant)} records of this id, {len(searched.hits)} places with this text"
-    if searched.finished:
-        return ToolAnswer(f"{about}; everything was looked through.", "\n".join(lines))
-    return ToolAnswer(f"{about}; go on with until={searched.next}", "\n".join(lines))
-
-
-def context_of(store: Store, _: Cursor, id_: str) -> ToolAnswer:
-    """What prompts were made of, and what was left out."""
-    named = one(store, id_, prefer=("context", "session"))
+def context_of(store: Store, _: Cursor, id: Id) -> ToolAnswer:
+    """Show what went into prompts, what was left out, and why. The id is that of a context
+    assembly, model call, turn, session or trace."""
+    named = one(store, id, prefer=("context", "session"))
     assembled = contexts(store, named)
     if not assembled:
         raise Failure(
@@ -177,66 +259,6 @@ def context_of(store: Store, _: Cursor, id_: str) -> ToolAnswer:
     return ToolAnswer(
         "Contexts assembled for prompts: what was kept, dropped, and why.", "\n".join(lines)
     )
-
-
-def consortium(
-    store: Store, place: Cursor, run: str, project: str, since: str, until: str, limit: int
-) -> ToolAnswer:
-    """The consortium runs, or one of them."""
-    if not run:
-        when = within(since, until, place)
-        runs = consortium_runs(store, project=project, window=when, limit=_rows(limit) + 1)
-        return listed(store, runs, limit, "consortium runs, newest first", project, when)
-    named = one(store, run, prefer=("consortium",))
-    if named.kind != "consortium":
-        raise Failure(f"{run!r} is a {named.kind} and no consortium run.", FINDING)
-    loaded = consortium_run(store, named.project, named.id)
-    return ToolAnswer(
-        "A consortium run: members' answers, and what the arbiter decided.", _run(loaded)
-    )
-
-
-def answered_sql(store: Store, _: Cursor, query: str) -> ToolAnswer:
-    """One query that reads."""
-    with Sandbox(store, limits=SQL_LIMITS) as sandbox:
-        try:
-            result = sandbox.query(query)
-        except RefusedError as error:
-            raise Failure(f"{error}.", USAGE) from None
-    lines = [record(row) for row in result.dicts()[:MOST_ROWS]]
-    more = len(result.rows) > MOST_ROWS
-    about = f"{len(lines)} rows{', and more: aggregate or LIMIT' if more else ''}."
-    return ToolAnswer(about, "\n".join(lines))
-
-
-# -- what they have in common ------------------
-
-
-def within(since: str, until: str, place: Cursor) -> Window:
-    """The window that was asked about, up to the moment of the first page."""
-    asked = window(since or None, until or None)
-    if asked.since >= asked.until:
-        raise Failure("since must be before until.", USAGE)
-    return Window(asked.since, min(asked.until, place.until))
-
-
-def listed(
-    store: Store, result: Result, limit: int, what: str, project: str, when: Window
-) -> ToolAnswer:
-    """Rows, one a line; says whether there are more."""
-    limit = _rows(limit)
-    lines = [record(row) for row in result.dicts()[:limit]]
-    if not lines:
-        return ToolAnswer("No rows.", why_nothing(store, project=project, window=when))
-    more = len(result.rows) > limit
-    rest = (
-        f"; there are more: ask with a later since, an earlier until, or a limit up to {MOST_ROWS}"
-    )
-    return ToolAnswer(f"{what}: {len(lines)}{rest if more else ''}.", "\n".join(lines))
-
-
-def _rows(limit: int) -> int:
-    return min(max(limit, 1), MOST_ROWS)
 
 
 def _cut(text: str | None) -> str:

@@ -7,7 +7,7 @@ time. Another process that waits for it gets it between two statements.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -37,7 +37,7 @@ class StoreQuestions:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="turnspan-mcp")
 
     def ask(
-        self, question: Callable[..., ToolAnswer], arguments: Sequence[Any], cursor: str = ""
+        self, question: Callable[..., ToolAnswer], arguments: Mapping[str, Any], cursor: str
     ) -> str:
         """The answer to a question, from where a cursor goes on.
 
@@ -47,7 +47,7 @@ class StoreQuestions:
         return self._thread.submit(self._ask, question, arguments, cursor).result()
 
     def _ask(
-        self, question: Callable[..., ToolAnswer], arguments: Sequence[Any], cursor: str
+        self, question: Callable[..., ToolAnswer], arguments: Mapping[str, Any], cursor: str
     ) -> str:
         self._notes.clear()
         try:
@@ -55,7 +55,7 @@ class StoreQuestions:
             place = Cursor.of(cursor, named)
             with self._shared.using() as store:
                 land_what_waits(store, self._notes.append)
-                said = question(store, place, *arguments)
+                said = question(store, place, **arguments)
         except click.ClickException as error:
             raise RefusedQuestion(refusal(error.format_message())) from None
         except (StoreError, ValueError) as error:

@@ -18,22 +18,26 @@ _LINES: Final = 4
 """Lines of a text, unless all are asked for."""
 
 
-def print_shapes(told: ErrorShapes, output: Output) -> None:
-    """Write what failed, most first, for a person."""
+def print_failures(
+    failures: ErrorShapes | ToolFailures, output: Output, *, full: bool = False
+) -> None:
+    """Write what failed, most first, or what one tool was fed, for a person."""
+    if isinstance(failures, ToolFailures):
+        _print_tool(failures, Page(output, full=full))
+        return
     rows = [
         (
             *(one.source, one.name, one.error, one.times),
             one.times / one.of if one.of else None,
             *(one.turns, one.first, one.last, one.place.span, one.shape),
         )
-        for one in told.shapes
+        for one in failures.shapes
     ]
     print_rows(_COLUMNS, rows, output, indent=0)
 
 
-def print_tool(told: ToolFailures, output: Output, *, full: bool = False) -> None:
-    """Write what a tool was fed, and what the model did when it failed, for a person."""
-    page = Page(output, full=full)
+def _print_tool(told: ToolFailures, page: Page) -> None:
+    """What a tool was fed, and what the model did when it failed."""
     page.line(("Tool ", styles.TITLE), (values.one_line(told.tool), styles.TITLE))
     if told.next_steps:
         page.blank()
