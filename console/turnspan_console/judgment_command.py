@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import USAGE, Failure
-from turnspan_console.options import chosen_dsn, open_chosen, together
+from turnspan_console.options import F, chosen_dsn, open_chosen, text_option, together
 from turnspan_console.output import note
 
 if TYPE_CHECKING:
@@ -29,28 +29,24 @@ subject_options = together(
         help="The kind of record of ID. Needs the whole id and reads nothing: for a user who may "
         "only insert.",
     ),
-    click.option(
-        "--project", default="", metavar="NAME", help="With --kind: the record's project."
-    ),
+    text_option("--project", "NAME", "With --kind: the record's project."),
 )
 """``--kind`` and ``--project``, for ids that are not looked up."""
 
 
+def author_option(meaning: str) -> Callable[[F], F]:
+    """``--author``: whoever is named, else the user of the machine."""
+    return click.option("--author", metavar="NAME", callback=_author, help=meaning)
+
+
 def _author(_context: click.Context, _parameter: click.Parameter, given: str | None) -> str:
-    return author_of(given)
-
-
-def author_of(given: str | None) -> str:
-    """Who judges: whoever is named, else the user of the machine."""
     import getpass  # it brings the terminal's modules, and `turnspan --help` starts at once
 
     return getpass.getuser() if given is None else given
 
 
 author_options = together(
-    click.option(
-        "--author", metavar="NAME", callback=_author, help="The judge's name.  [default: you]"
-    ),
+    author_option("The judge's name.  [default: you]"),
     click.option("--confidence", type=float, metavar="0..1", help="How sure the judge is."),
     click.option(
         "--source",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 
@@ -23,6 +23,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ("table", "json", "jsonl", "csv")
 
 
+class AskedRecords(TypedDict):
+    """Which records a list is of: arguments of the questions in ``turnspan_records``."""
+
+    project: str
+    window: Window
+
+
 def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     """Options and arguments as one decorator, in the order of the help."""
 
@@ -32,6 +39,42 @@ def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
         return command
 
     return decorate
+
+
+def flag(name: str, meaning: str, *called: str) -> Callable[[F], F]:
+    """An option without a value; it is called as its name says, unless ``called`` does."""
+    return click.option(name, *called, is_flag=True, help=meaning)
+
+
+def text_option(name: str, metavar: str, meaning: str, *called: str) -> Callable[[F], F]:
+    """An option with a text, which is empty where it is not given."""
+    return click.option(name, *called, default="", metavar=metavar, help=meaning)
+
+
+def several(
+    name: str, metavar: str, meaning: str, *called: str, kind: Any = None
+) -> Callable[[F], F]:
+    """An option that may be repeated."""
+    return click.option(name, *called, type=kind, multiple=True, metavar=metavar, help=meaning)
+
+
+def valued(
+    name: str,
+    default: Any,
+    meaning: str,
+    *called: str,
+    kind: Any = None,
+    metavar: str | None = None,
+) -> Callable[[F], F]:
+    """An option with a default, which the help shows."""
+    return click.option(
+        *(name, *called),
+        type=kind,
+        default=default,
+        show_default=True,
+        metavar=metavar,
+        help=meaning,
+    )
 
 
 def store_option(command: F) -> F:
@@ -55,53 +98,44 @@ def _remember_store(context: click.Context, _parameter: click.Parameter, value: 
 
 def format_option(*formats: str) -> Callable[[F], F]:
     """``--format`` with the given choices; the first is the default."""
-    return click.option(
-        "--format",
-        "format_",
-        type=click.Choice(formats),
-        default=formats[0],
-        show_default=True,
-        help="The output format.",
+    return valued(
+        "--format", formats[0], "The output format.", "format_", kind=click.Choice(formats)
     )
 
 
-full_option = click.option(
-    "--full", is_flag=True, help="Show long texts whole (a pipe always gets them whole)."
-)
+full_option = flag("--full", "Show long texts whole (a pipe always gets them whole).")
 """``--full``, for commands that cut long texts on a terminal."""
 
-html_option = click.option(
+html_option = text_option(
     "--html",
-    default="",
-    metavar="FILE",
-    help="Write one offline page, for an issue tracker or a mail. It contains the content as "
-    "recorded.",
+    "FILE",
+    "Write one offline page, for an issue tracker or a mail. It contains the content as recorded.",
 )
 """``--html``, for commands whose answer can be saved as a page."""
 
-raw_option = click.option(
+raw_option = flag(
     "--raw",
-    is_flag=True,
-    help="With --format csv: print texts exactly as recorded. Otherwise control characters and "
+    "With --format csv: print texts exactly as recorded. Otherwise control characters and "
     "formulas (= + - @) are made harmless.",
 )
 """``--raw``, for commands that print csv."""
 
-window_options = together(
+period_options = together(
     click.option(
         "--since",
         metavar="WHEN",
         help="Only records that began since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
     ),
     click.option("--until", metavar="WHEN", help="Only records that began before (as --since)."),
-    click.option("--project", default="", metavar="NAME", help="Only this project."),
-    click.option(
-        "--limit",
-        type=click.IntRange(1, 1_000_000),
-        default=20,
-        show_default=True,
-        help="The most rows to show.",
-    ),
+)
+"""``--since`` and ``--until``."""
+
+project_option = text_option("--project", "NAME", "Only this project.")
+
+window_options = together(
+    period_options,
+    project_option,
+    valued("--limit", 20, "The most rows to show.", kind=click.IntRange(1, 1_000_000)),
 )
 """``--since``, ``--until``, ``--project`` and ``--limit``."""
 
@@ -114,12 +148,7 @@ credentials_options = together(
         help="A JSON file with the bot's name and password: user, password.  [default: "
         "TURNSPAN_MEDIAWIKI_USER and TURNSPAN_MEDIAWIKI_PASSWORD]",
     ),
-    click.option(
-        "--contact",
-        default="",
-        metavar="TEXT",
-        help="How the wiki's operators can reach you.",
-    ),
+    text_option("--contact", "TEXT", "How the wiki's operators can reach you."),
 )
 """``--credentials`` and ``--contact``, for commands that ask a wiki."""
 

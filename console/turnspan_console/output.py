@@ -13,7 +13,7 @@ import os
 import sys
 import traceback
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -21,10 +21,12 @@ from turnspan_console.control_characters import UNFIT, cell, json_text, mark, vi
 from turnspan_console.values import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rich.console import Console
     from rich.text import Text
+
+T = TypeVar("T")
 
 PIPE_WIDTH = 100
 """Prose is wrapped at this width where there is no terminal; tables are never cut there."""
@@ -94,6 +96,13 @@ class Output:
             self.console.print(_marked(text))
         for line in capture.get().splitlines():
             click.echo(line.rstrip(), color=True)
+
+    def answer(self, value: T, format_: str, write: Callable[[T, Output], None]) -> None:
+        """A value as ``json``, or else for a person, which ``write`` does."""
+        if format_ == "json":
+            self.json(value)
+        else:
+            write(value, self)
 
     def json(self, value: Any) -> None:
         """A value, or a record, as JSON: indented for a terminal and for people alike."""

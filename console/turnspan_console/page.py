@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Generator
+
 from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
@@ -18,16 +21,16 @@ class Page:
         self.output = output
         self.full = full or not output.terminal
         self._gutter = Text()
-        self._gutters: list[Text] = []
 
-    def push(self, gutter: str, style: str = "") -> None:
-        """Go one level deeper: what follows is written behind this gutter too."""
-        self._gutters.append(self._gutter)
-        self._gutter = self._gutter.copy().append(gutter, style=style)
-
-    def pop(self) -> None:
-        """Come back up."""
-        self._gutter = self._gutters.pop()
+    @contextlib.contextmanager
+    def deeper(self, gutter: str = "  ", style: str = "") -> Generator[None]:
+        """One level deeper: what a block writes stands behind this gutter too."""
+        before = self._gutter
+        self._gutter = before.copy().append(gutter, style=style)
+        try:
+            yield
+        finally:
+            self._gutter = before
 
     @property
     def width(self) -> int:
@@ -46,39 +49,47 @@ class Page:
         for piece in pieces:
             words, style = (piece, "") if isinstance(piece, str) else piece
             text.append(visible(words), style=style or None)
-        if self.output.terminal and cell_len(text.plain) > self.width:
+        if self.output.terminal:
             text.truncate(self.width, overflow="ellipsis")
         self.output.line(self._gutter.copy().append_text(text))
 
     def text(self, words: str, *, mark: str = "", style: str = "", limit: int = 12) -> None:
         """A block of text behind a mark, of at most ``limit`` lines unless the page is full."""
-        lines = self._wrapped(visible(words.strip("\n").rstrip()), len(mark)) or [""]
-        left = 0 if self.full or len(lines) <= limit + 1 else len(lines) - limit
-        for at, line in enumerate(lines[: len(lines) - left]):
+        width = self.width - len(mark) if self.output.terminal else None
+        for at, line in enumerate(block(words, width, None if self.full else limit, style)):
             text = self._gutter.copy().append(mark if at == 0 else " " * len(mark), style or None)
-            text.append(line, style or None)
-            text.rstrip()
+            text.append_text(line).rstrip()
             self.output.line(text)
-        if left:
-            self.line((f"{' ' * len(mark)}… {left:,} more lines (--full)", styles.FAINT))
+
+    def heading(self, name: str) -> None:
+        """What the lines below it are of, after an empty one."""
+        self.blank()
+        self.line((name, styles.HEADING))
 
     def section(self, name: str, words: str, *, limit: int) -> None:
         """A heading and the text it is of; nothing where there is no text."""
         if words:
-            self.blank()
-            self.line((name, styles.HEADING))
-            self.push("  ")
-            self.text(words, limit=limit)
-            self.pop()
-
-    def _wrapped(self, words: str, taken: int) -> list[str]:
-        lines = words.expandtabs(4).splitlines()
-        if not self.output.terminal:
-            return lines
-        return [piece for line in lines for piece in wrap(line, self.width - taken)]
+            self.heading(name)
+            with self.deeper():
+                self.text(words, limit=limit)
 
 
-def wrap(line: str, width: int) -> list[str]:
+def block(words: str, width: int | None, limit: int | None, style: str = "") -> list[Text]:
+    """A text as lines: wrapped to a width, and with a word about what is left out after so many."""
+    lines = visible(words.strip("\n").rstrip()).expandtabs(4).splitlines() or [""]
+    if width is not None:
+        lines = [piece for line in lines for piece in _wrap(line, width)]
+    left = 0 if limit is None or len(lines) <= limit + 1 else len(lines) - limit
+    made = [Text(line, style) for line in lines[: len(lines) - left]]
+    if left:
+        made.append(Text(f"… {left:,} more lines (--full)", styles.FAINT))
+    if width is not None:
+        for line in made:
+            line.truncate(width, overflow="ellipsis")
+    return made
+
+
+def _wrap(line: str, width: int) -> list[str]:
     """A line broken at blanks, its pieces indented as it was; words too long are cut."""
     if cell_len(line) <= width:
         return [line.rstrip()]

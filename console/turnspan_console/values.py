@@ -27,6 +27,16 @@ def one_line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
+def error_text(kind: str, message: str) -> str:
+    """An error in a row's two columns as one text: ``Timeout: no answer``."""
+    return ": ".join(part for part in (kind, message) if part)
+
+
+def error_line(kind: str, message: str) -> str:
+    """The same on one line."""
+    return one_line(error_text(kind, message))
+
+
 def counted(number: int, noun: str) -> str:
     """``1 turn``, ``1,200 turns``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
@@ -66,11 +76,6 @@ def size(value: float) -> str:
             return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
         value /= 1024
     return f"{value:,.1f} TiB"
-
-
-def count(value: int) -> str:
-    """A whole number with thousands apart."""
-    return f"{value:,}"
 
 
 def moment(value: datetime) -> str:
@@ -126,8 +131,6 @@ def _human_number(value: float | Decimal, column: str) -> str:
         return seconds(float(value))
     if column == "bytes" or column.endswith("_bytes"):
         return size(float(value))
-    if isinstance(value, int):
-        return count(value)
     return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
 
 

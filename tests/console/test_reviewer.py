@@ -20,7 +20,7 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.mcp_server.answers import Cursor
-from turnspan_console.mcp_server.judgment_tool import judging_as
+from turnspan_console.mcp_server.questions import judging_as
 from turnspan_records.judging.queues import Queue
 from turnspan_records.judging.review import Review
 from turnspan_records.quality.check_run import check_quality

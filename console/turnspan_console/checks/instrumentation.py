@@ -104,11 +104,12 @@ def _quiet(name: str) -> Generator[None]:
         del os.environ[variable]
 
 
-def unrecorded_check(spool: Path) -> Check:
+def unrecorded_checks(spool: Path) -> Iterator[Check]:
     """What the processes of a spool saw in the last week that nothing recorded."""
     found = read_unrecorded(spool)
     if not found:
-        return Check(_AREA, "unrecorded calls", OK, "none were seen in the last week")
+        yield Check(_AREA, "unrecorded calls", OK, "none were seen in the last week")
+        return
     ago = seconds(max(0.0, time.time() - max(one.last for one in found)))
     told = "; ".join(map(str, found[:_SHOWN]))
     remedies = dict.fromkeys(one.remedy for one in found[:_SHOWN] if one.remedy)
@@ -116,7 +117,7 @@ def unrecorded_check(spool: Path) -> Check:
     advice = (
         f"To record them: {'; '.join(remedies)}. TURNSPAN_WATCH_UNRECORDED=false stops this count."
     )
-    return Check(_AREA, "unrecorded calls", WARN, finding, advice)
+    yield Check(_AREA, "unrecorded calls", WARN, finding, advice)
 
 
 def _other(one: Instrumented) -> Check:

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from turnspan_console.failures import FINDING, USAGE, failing
 from turnspan_console.options import (
+    AskedRecords,
     format_option,
     open_chosen,
     raw_option,
@@ -25,13 +26,6 @@ from turnspan_console.output import Output, note
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Result, Store
     from turnspan_records.access.window import Window
-
-
-class AskedRecords(TypedDict):
-    """Which records a list is of: arguments of the questions in ``turnspan_records``."""
-
-    project: str
-    window: Window
 
 
 @dataclass(frozen=True, slots=True)

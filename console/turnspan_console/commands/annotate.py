@@ -72,6 +72,7 @@ def command(
     With --from, refused rows are reported by number; the others are written.
     """
     from turnspan_console.output import Output
+    from turnspan_console.values import counted
     from turnspan_records.judging.annotation import annotate
 
     if (id_ is None) == (file is None):
@@ -102,8 +103,7 @@ def command(
         )
         if not count:
             raise Failure("Give a judgment: --outcome, --flag, --score, ...", USAGE)
-    judgments = "judgment" if count == 1 else "judgments"
-    Output().line(f"{subject.kind} {subject.id}: {count} {judgments}")
+    Output().line(f"{subject.kind} {subject.id}: {counted(count, 'judgment')}")
 
 
 def _many(judging: Judging, text: str, by: Mapping[str, Any]) -> None:

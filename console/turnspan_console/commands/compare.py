@@ -25,7 +25,6 @@ def command(ids: tuple[str, ...], format_: str) -> None:
     from turnspan_console.panels.comparison import print_comparison
     from turnspan_records.loop.comparison import COMPARABLE, compare
 
-    output = Output()
     with open_chosen() as store:
         found = [one(store, id_, prefer=COMPARABLE) for id_ in ids]
         try:
@@ -33,7 +32,4 @@ def command(ids: tuple[str, ...], format_: str) -> None:
                 shown = compare(store, found)
         except ValueError as error:
             raise Failure(f"{str(error)[:1].upper()}{str(error)[1:]}.", USAGE) from None
-    if format_ == "json":
-        output.json(shown)
-    else:
-        print_comparison(shown, output)
+    Output().answer(shown, format_, print_comparison)

@@ -18,7 +18,7 @@ from turnspan_console.commands.receive import (
     receiving_beside,
 )
 from turnspan_console.failures import USAGE, Failure, failing
-from turnspan_console.options import chosen_dsn, store_option
+from turnspan_console.options import chosen_dsn, flag, several, store_option, valued
 from turnspan_console.output import Output, log_to_people, note
 
 if TYPE_CHECKING:
@@ -28,42 +28,34 @@ DEFAULT_PORT = 4319
 
 
 @click.command("console", short_help="Show the records in a browser.")
-@click.option(
+@valued(
     "--port",
-    type=click.IntRange(0, 65_535),
-    default=DEFAULT_PORT,
-    show_default=True,
-    help="The port to listen on; 0 takes a free port and prints it.",
+    DEFAULT_PORT,
+    "The port to listen on; 0 takes a free port and prints it.",
+    kind=click.IntRange(0, 65_535),
 )
-@click.option(
+@valued(
     "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="The address to listen on. An address that others reach needs --token-file and "
-    "--allow-host.",
+    "127.0.0.1",
+    "The address to listen on. An address that others reach needs --token-file and --allow-host.",
 )
-@click.option(
-    "--allow-host",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    help="Also answer to this host name, as behind a proxy. Repeatable.",
+@several(
+    "--allow-host", "NAME", "Also answer to this host name, as behind a proxy. Repeatable.", "names"
 )
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Use the tokens in this file, one a line, instead of a generated token.",
 )
-@click.option("--new-token", is_flag=True, help="Make a new token; open pages lose access.")
-@click.option(
+@flag("--new-token", "Make a new token; open pages lose access.")
+@valued(
     "--receive-port",
-    type=click.IntRange(0, 65_535),
-    default=HTTP_PORT,
-    show_default=True,
-    help="The port for OTLP over HTTP; gRPC uses 4317, or a free port with 0.",
+    HTTP_PORT,
+    "The port for OTLP over HTTP; gRPC uses 4317, or a free port with 0.",
+    kind=click.IntRange(0, 65_535),
 )
-@click.option("--no-receive", is_flag=True, help="Do not receive OTLP.")
-@click.option("--no-open", is_flag=True, help="Print the address without opening a browser.")
+@flag("--no-receive", "Do not receive OTLP.")
+@flag("--no-open", "Print the address without opening a browser.")
 @store_option
 def command(
     port: int,

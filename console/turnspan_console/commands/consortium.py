@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from turnspan_console.commands._listing import Listing, listing_options
@@ -66,12 +68,7 @@ def one_run(context: click.Context, id_: str, full: bool, format_: str | None) -
     from turnspan_console.output import Output
     from turnspan_console.panels.consortium_run import print_run
 
-    if format_ is None:  # before the id
-        format_ = context.parent.params["format_"] if context.parent else _FORMATS[0]
-    output = Output()
+    before: str = context.parent.params["format_"] if context.parent else _FORMATS[0]
     with open_chosen() as store:
         run = run_of(store, id_)
-    if format_ == "json":
-        output.json(run)
-    else:
-        print_run(run, output, full=full)
+    Output().answer(run, format_ or before, partial(print_run, full=full))

@@ -60,9 +60,9 @@ def command(id_: str, full: bool, format_: str) -> None:
 def _print_parts(made: Composition, output: Output) -> None:
     output.line("This call has no recorded context assembly. Its request, by bytes:")
     for part in made.parts:
-        what = "message" if part.messages == 1 else "messages"
         tokens = f"~{part.tokens:,} tokens"
-        output.line(f"  {part.name:<14}{tokens:>16}{part.messages:>8,} {what}")
+        messages = "message" if part.messages == 1 else "messages"
+        output.line(f"  {part.name:<14}{tokens:>16}{part.messages:>8,} {messages}")
     if made.input_tokens is not None:
         output.line(f"  {'in all':<14}{f'{made.input_tokens:,} tokens':>16}")
     if made.missing:

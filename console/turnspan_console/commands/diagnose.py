@@ -8,7 +8,7 @@ import click
 
 from turnspan_console.commands._listing import Listing, listing_options
 from turnspan_console.failures import FINDING, USAGE, Failure
-from turnspan_console.options import FORMATS, open_chosen
+from turnspan_console.options import FORMATS, flag, open_chosen
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
@@ -24,8 +24,8 @@ _ALL_ROWS = frozenset({"how_turns_end"})
     "diagnose", short_help="Ask why turns stop, what fails, loops, is slow or costs most."
 )
 @click.argument("name", required=False)
-@click.option("--list", "list_", is_flag=True, help="List the diagnostics with their questions.")
-@click.option("--sql", "show_sql", is_flag=True, help="Print the diagnostic's SQL and stop.")
+@flag("--list", "List the diagnostics with their questions.", "list_")
+@flag("--sql", "Print the diagnostic's SQL and stop.", "show_sql")
 @listing_options(*FORMATS)
 @click.pass_context
 def command(

@@ -27,13 +27,10 @@ def command(before: str, after: str, html: str, format_: str) -> None:
     from turnspan_console.panels.html_file import save
     from turnspan_records.screens.saved import difference_html
 
-    output = Output()
     with open_chosen() as store:
         shown = difference_of(store, before, after)
     if html:
         title = f"{shown.before.span_id} to {shown.after.span_id}"
         save(html, title, difference_html(shown))
-    elif format_ == "json":
-        output.json(shown)
     else:
-        print_difference(shown, output)
+        Output().answer(shown, format_, print_difference)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from turnspan_console.failures import FINDING, Failure
-from turnspan_console.options import format_option, store_option, store_text
+from turnspan_console.options import flag, format_option, store_option, store_text
 
 if TYPE_CHECKING:
     from turnspan_console.checks.check import Check
 
 
 @click.command("doctor", short_help="Show what is wrong and how to fix it.")
-@click.option("--problems", is_flag=True, help="Show only problems.")
+@flag("--problems", "Show only problems.")
 @format_option("text", "json")
 @store_option
 def command(problems: bool, format_: str) -> None:
@@ -25,20 +26,18 @@ def command(problems: bool, format_: str) -> None:
     Run it where the application runs, with the same environment. Exit code 1 if a check fails.
     """
     from turnspan_console.output import Output
+    from turnspan_console.panels.verdict import print_checks
+    from turnspan_console.values import counted
 
     output = Output()
     found = [one for one in _checks() if one.level != "ok" or not problems]
     if format_ == "json":
-        from turnspan_console.values import plain
-
-        output.json([{k: v for k, v in plain(one).items() if k != "record"} for one in found])
+        output.json([asdict(one) for one in found])
     else:
-        from turnspan_console.panels.verdict import print_checks
-
         print_checks(found, output)
     failed = sum(one.level == "fail" for one in found)
     if failed:
-        raise Failure(f"{failed} check{'s' if failed > 1 else ''} failed.", FINDING)
+        raise Failure(f"{counted(failed, 'check')} failed.", FINDING)
 
 
 def _checks() -> Iterator[Check]:
@@ -46,7 +45,7 @@ def _checks() -> Iterator[Check]:
     from turnspan_clickhouse.store.dsn import for_recording, parse
     from turnspan_console.checks.check import FAIL, WARN, Check, guarded
     from turnspan_console.checks.environment import environment_checks
-    from turnspan_console.checks.instrumentation import instrumentation_checks, unrecorded_check
+    from turnspan_console.checks.instrumentation import instrumentation_checks, unrecorded_checks
     from turnspan_console.checks.receivers import receiver_checks
     from turnspan_console.checks.spool import spool_checks
     from turnspan_console.checks.store import store_checks
@@ -66,8 +65,6 @@ def _checks() -> Iterator[Check]:
         yield from guarded("store", "checks", lambda: store_checks(dsn))
         yield from guarded("spool", "checks", lambda: spool_checks(dsn))
         yield from guarded("receiver", "checks", lambda: receiver_checks(dsn.spool))
-        yield from guarded(
-            "application", "unrecorded calls", lambda: iter((unrecorded_check(dsn.spool),))
-        )
+        yield from guarded("application", "unrecorded calls", lambda: unrecorded_checks(dsn.spool))
     yield from guarded("application", "instrumentation", instrumentation_checks)
     yield from guarded("application", "checks", environment_checks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -28,7 +29,7 @@ def command(tool: str, full: bool, listing: Listing) -> None:
     from turnspan_console.panels.failures import print_failures
     from turnspan_records.screens.errors import error_shapes, tool_failures
 
-    output, of = Output(), listing.records
+    of = listing.records
     failures: ToolFailures | ErrorShapes
     with open_chosen() as store:
         if tool:
@@ -40,9 +41,7 @@ def command(tool: str, full: bool, listing: Listing) -> None:
         if nothing:
             what = f"no failure of a tool {tool!r}" if tool else "nothing that failed"
             explain(store, what, **of)
-    if listing.format_ == "json":
-        output.json(failures)
-    elif not nothing:
-        print_failures(failures, output, full=full)
+    if listing.format_ == "json" or not nothing:
+        Output().answer(failures, listing.format_, partial(print_failures, full=full))
     if nothing:
         raise click.exceptions.Exit(FINDING)

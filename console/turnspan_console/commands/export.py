@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure, failing
-from turnspan_console.options import F, open_chosen, read_window, store_option
+from turnspan_console.options import (
+    flag,
+    open_chosen,
+    period_options,
+    project_option,
+    read_window,
+    several,
+    store_option,
+    text_option,
+    valued,
+)
 
 if TYPE_CHECKING:
     from turnspan_records.training import TrainingSet
@@ -19,10 +30,6 @@ FORMATS = ("openai", "trl", "parquet")
 UNITS = ("turn", "call", "session")
 PAIRS = ("preferences", "corrections", "locked", "scores", "best")
 """As ``turnspan_records.training`` has them; importing that would slow the command's start."""
-
-
-def _several(name: str, metavar: str, text: str) -> Callable[[F], F]:
-    return click.option(name, multiple=True, metavar=metavar, help=text)
 
 
 @click.command(
@@ -40,51 +47,34 @@ def _several(name: str, metavar: str, text: str) -> Callable[[F], F]:
 @click.option(
     "--format", "format_", type=click.Choice(FORMATS), default="openai", show_default=True
 )
-@click.option(
-    "--unit",
-    type=click.Choice(UNITS),
-    default="turn",
-    show_default=True,
-    help="What one sample is.",
-)
-@_several(
+@valued("--unit", "turn", "What one sample is.", kind=click.Choice(UNITS))
+@several(
     "--good",
     "RULE",
     "What makes an answer good.  [default: outcome=used, flag=1, locked, correction]",
 )
-@_several("--bad", "RULE", "What makes an answer bad, for kto.  [default: outcome=rejected]")
-@_several("--only", "RULE", "A rule that must also hold.")
+@several("--bad", "RULE", "What makes an answer bad, for kto.  [default: outcome=rejected]")
+@several("--only", "RULE", "A rule that must also hold.")
 @click.option("--pairs", multiple=True, type=click.Choice(PAIRS), help="The source of pairs.")
-@click.option(
-    "--margin",
-    type=float,
-    metavar="NUMBER",
-    default=1.0,
-    show_default=True,
-    help="The least difference of the scores of a pair.",
+@valued(
+    "--margin", 1.0, "The least difference of the scores of a pair.", kind=float, metavar="NUMBER"
 )
-@click.option("--project", default="", metavar="NAME", help="Only this project.")
-@_several("--agent", "NAME", "Only this agent. Repeatable, as the filters below.")
-@_several("--version", "NAME", "Only this version of an agent.")
-@_several("--model", "NAME", "Only answers of this model.")
-@_several("--stop-reason", "REASON", "Only turns with this stop reason.")
-@_several("--author", "NAME", "Count only this author's judgments.")
-@click.option(
-    "--since", metavar="WHEN", help="Only records that began since: 12h, 7d, 2026-11-01 (UTC)."
-)
-@click.option("--until", metavar="WHEN", help="Only records that began before.")
-@click.option(
-    "--where", default="", metavar="SQL", help="Only records that meet this SQL condition."
-)
-@_several(
+@project_option
+@several("--agent", "NAME", "Only this agent. Repeatable, as the filters below.", "agents")
+@several("--version", "NAME", "Only this version of an agent.", "versions")
+@several("--model", "NAME", "Only answers of this model.", "models")
+@several("--stop-reason", "REASON", "Only turns with this stop reason.", "stop_reasons")
+@several("--author", "NAME", "Count only this author's judgments.", "authors")
+@period_options
+@text_option("--where", "SQL", "Only records that meet this SQL condition.")
+@several(
     "--split", "NAME=SHARE", "The share of prompts in a split.  [default: train=0.9, test=0.1]"
 )
-@click.option(
+@valued(
     "--together",
-    type=click.Choice(["session", "user", "lineage"]),
-    default="session",
-    show_default=True,
-    help="What stays together in one split.",
+    "session",
+    "What stays together in one split.",
+    kind=click.Choice(["session", "user", "lineage"]),
 )
 @click.option(
     "--seed",
@@ -100,17 +90,12 @@ def _several(name: str, metavar: str, text: str) -> Callable[[F], F]:
     help="Drop samples this similar to an earlier one, such as 0.9.",
 )
 @click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Drop longer samples.")
-@click.option(
+@text_option(
     "--tokenizer",
-    default="",
-    metavar="NAME",
-    help="Count tokens with this tokenizer.json, or tiktoken:o200k_base.  [default: estimate]",
+    "NAME",
+    "Count tokens with this tokenizer.json, or tiktoken:o200k_base.  [default: estimate]",
 )
-@click.option(
-    "--unfinished",
-    is_flag=True,
-    help="Include turns whose last call failed or whose reply was cut.",
-)
+@flag("--unfinished", "Include turns whose last call failed or whose reply was cut.")
 @click.option("--images", type=click.Choice(["urls", "files"]), help="How images are written.")
 @store_option
 def command(**given: Any) -> None:
@@ -127,16 +112,15 @@ def command(**given: Any) -> None:
     """
     from turnspan_console.output import Output
     from turnspan_console.panels.bars import Bars
+    from turnspan_console.panels.training_set import print_made
     from turnspan_records.training import ExportError, export
 
+    folder = given.pop("folder")
     with failing(ExportError, code=USAGE):
-        wanted = _wanted(given)
-    output = Output()
-    with open_chosen() as store, Bars() as bars, failing(ExportError, code=USAGE):
-        made = export(store, given["folder"], wanted, progress=bars.show)
-    from turnspan_console.panels.training_set import print_made
-
-    print_made(made, output)
+        wanted = _wanted(**given)
+        with open_chosen() as store, Bars() as bars:
+            made = export(store, folder, wanted, progress=bars.show)
+    print_made(made, Output())
     if not made.lines and wanted.needs_judgment and not made.manifest["counts"]["looked_at"]:
         raise Failure(
             "No record became a line: no judgment meets the rules of the set (`used`, unless "
@@ -149,41 +133,31 @@ def command(**given: Any) -> None:
         )
 
 
-def _wanted(given: dict[str, Any]) -> TrainingSet:
+def _wanted(
+    since: str | None,
+    until: str | None,
+    only: Sequence[str],
+    good: Sequence[str],
+    bad: Sequence[str],
+    split: Sequence[str],
+    pairs: Any,
+    format_: Any,
+    **others: Any,
+) -> TrainingSet:
+    """The set; the other options are called as the fields that they are."""
     from turnspan_records.training import Filters, TrainingSet, rule
-    from turnspan_records.training.export_request import BAD, GOOD, SPLITS
-    from turnspan_records.training.export_request import PAIRS as PAIR_SOURCES
+    from turnspan_records.training import export_request as defaults
 
-    def rules(name: str) -> tuple[Any, ...]:
-        return tuple(rule(one) for one in given[name])
-
+    names = {one.name for one in fields(Filters)}
+    filters = {name: others.pop(name) for name in names & others.keys()}
     return TrainingSet(
-        given["kind"],
-        given["format_"],
-        given["unit"],
-        Filters(
-            project=given["project"],
-            agents=given["agent"],
-            versions=given["version"],
-            models=given["model"],
-            stop_reasons=given["stop_reason"],
-            authors=given["author"],
-            window=read_window(given["since"], given["until"]),
-            only=rules("only"),
-            where=given["where"],
-        ),
-        good=rules("good") or GOOD,
-        bad=rules("bad") or BAD,
-        pairs=given["pairs"] or PAIR_SOURCES,
-        margin=given["margin"],
-        splits=dict(map(_share, given["split"])) or dict(SPLITS),
-        together=given["together"],
-        seed=given["seed"],
-        near=given["near"],
-        max_tokens=given["max_tokens"],
-        tokenizer=given["tokenizer"],
-        images=given["images"],
-        unfinished=given["unfinished"],
+        format=format_,
+        filters=Filters(window=read_window(since, until), only=tuple(map(rule, only)), **filters),
+        good=tuple(map(rule, good)) or defaults.GOOD,
+        bad=tuple(map(rule, bad)) or defaults.BAD,
+        pairs=pairs or defaults.PAIRS,
+        splits=dict(map(_share, split)) or dict(defaults.SPLITS),
+        **others,
     )
 
 

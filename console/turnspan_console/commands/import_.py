@@ -11,7 +11,14 @@ import click
 
 from turnspan_console.failures import FINDING, UNAVAILABLE, Failure, failing
 from turnspan_console.lazy import Lazy
-from turnspan_console.options import chosen_dsn, format_option, open_chosen, store_option
+from turnspan_console.options import (
+    chosen_dsn,
+    flag,
+    format_option,
+    open_chosen,
+    store_option,
+    text_option,
+)
 from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
@@ -21,17 +28,10 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "--project",
-    metavar="NAME",
-    default="",
-    help="The project of the records.  [default: the source's, else the kind]",
+@text_option(
+    "--project", "NAME", "The project of the records.  [default: the source's, else the kind]"
 )
-@click.option(
-    "--again",
-    is_flag=True,
-    help="Import from the beginning again. No row is stored twice.",
-)
+@flag("--again", "Import from the beginning again. No row is stored twice.")
 @format_option("table", "json")
 @store_option
 def _every(**_: Any) -> None:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
-from turnspan_console.options import format_option, open_chosen, store_option
+from turnspan_console.options import (
+    flag,
+    format_option,
+    open_chosen,
+    project_option,
+    store_option,
+)
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
@@ -17,8 +24,8 @@ if TYPE_CHECKING:
     "lineage", short_help="Show an experiment: lineages, versions, attempts, scores, cost."
 )
 @click.argument("session", required=False, metavar="[EXPERIMENT]")
-@click.option("--project", default="", metavar="NAME", help="Only this project.")
-@click.option("--full", is_flag=True, help="Show changes whole (a pipe always gets them whole).")
+@project_option
+@flag("--full", "Show changes whole (a pipe always gets them whole).")
 @format_option("text", "json")
 @store_option
 def command(session: str | None, project: str, full: bool, format_: str) -> None:
@@ -28,9 +35,9 @@ def command(session: str | None, project: str, full: bool, format_: str) -> None
     Without EXPERIMENT it shows the only one, or lists the newest.
     """
     from turnspan_console.output import Output
+    from turnspan_console.panels.lineages import print_experiment
     from turnspan_records.loop.lineages import AmbiguousError, experiment
 
-    output = Output()
     with open_chosen() as store:
         session = session or _only(store, project, format_)
         if not session:
@@ -49,12 +56,7 @@ def command(session: str | None, project: str, full: bool, format_: str) -> None
                 "--project.",
                 USAGE,
             ) from None
-    if format_ == "json":
-        output.json(shown)
-        return
-    from turnspan_console.panels.lineages import print_experiment
-
-    print_experiment(shown, output, full=full)
+    Output().answer(shown, format_, partial(print_experiment, full=full))
 
 
 def _only(store: Store, project: str, format_: str) -> str:

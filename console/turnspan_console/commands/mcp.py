@@ -7,7 +7,7 @@ import sys
 import click
 
 from turnspan_console.failures import UNAVAILABLE, USAGE, Failure
-from turnspan_console.options import chosen_dsn, store_option
+from turnspan_console.options import chosen_dsn, flag, store_option, valued
 from turnspan_console.output import note
 
 PAGE = "http://127.0.0.1:4319"
@@ -15,26 +15,13 @@ PAGE = "http://127.0.0.1:4319"
 
 
 @click.command("mcp", short_help="Let coding agents query the records over MCP.")
-@click.option(
+@flag(
     "--allow-judgments",
+    "Also offer a tool that records judgments, as a machine's. It writes nothing else.",
     "judgments",
-    is_flag=True,
-    help="Also offer a tool that records judgments, as a machine's. It writes nothing else.",
 )
-@click.option(
-    "--author",
-    default="mcp",
-    show_default=True,
-    metavar="NAME",
-    help="With --allow-judgments: the judge's name.",
-)
-@click.option(
-    "--page",
-    default=PAGE,
-    show_default=True,
-    metavar="URL",
-    help="The address of `turnspan console`, for links to ids.",
-)
+@valued("--author", "mcp", "With --allow-judgments: the judge's name.", metavar="NAME")
+@valued("--page", PAGE, "The address of `turnspan console`, for links to ids.", metavar="URL")
 @store_option
 def command(judgments: bool, author: str, page: str) -> None:
     """Serve the records to a coding agent over the Model Context Protocol, on standard input and

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
-from turnspan_console.options import chosen_dsn, say_other_nodes, store_option
+from turnspan_console.options import chosen_dsn, flag, say_other_nodes, store_option
 from turnspan_console.output import Output, note
 
 
 @click.command("migrate", short_help="Create or update the store's tables and views.")
-@click.option("--dry-run", is_flag=True, help="Print the SQL that would run, and change nothing.")
-@click.option("--all", "all_", is_flag=True, help="With --dry-run: print the whole schema's SQL.")
-@click.option("--jaeger", is_flag=True, help="Also create the views that Jaeger reads.")
-@click.option("--jaeger-content", is_flag=True, help="The same, with prompts and replies.")
+@flag("--dry-run", "Print the SQL that would run, and change nothing.")
+@flag("--all", "With --dry-run: print the whole schema's SQL.", "all_")
+@flag("--jaeger", "Also create the views that Jaeger reads.")
+@flag("--jaeger-content", "The same, with prompts and replies.")
 @store_option
 def command(dry_run: bool, all_: bool, jaeger: bool, jaeger_content: bool) -> None:
     """Create or update the tables and views of the store.

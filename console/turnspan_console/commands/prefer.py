@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from turnspan_console.judgment_command import Judging, author_options, subject_options
-from turnspan_console.options import store_option
+from turnspan_console.options import store_option, text_option
 
 
 @click.command("prefer", short_help="Prefer one answer to others.")
 @click.argument("chosen")
 @click.argument("rejected", nargs=-1, required=True)
-@click.option("--reason", default="", metavar="TEXT", help="The reason.")
+@text_option("--reason", "TEXT", "The reason.")
 @author_options
 @subject_options
 @store_option
@@ -25,10 +25,10 @@ def command(
     Each pair is a judgment. The newest preference on a pair holds.
     """
     from turnspan_console.output import Output
+    from turnspan_console.values import counted
     from turnspan_records.judging.comparisons import prefer
 
     with Judging(kind, project) as judging:
         better, *others = judging.all((chosen, *rejected))
         count = prefer(judging.spool, better, others, reason=reason, **by)
-    preferences = "preference" if count == 1 else "preferences"
-    Output().line(f"{better.kind} {better.id}: {count} {preferences}")
+    Output().line(f"{better.kind} {better.id}: {counted(count, 'preference')}")

@@ -13,10 +13,14 @@ from turnspan_console.options import (
     FORMATS,
     chosen_dsn,
     credentials_options,
+    flag,
     format_option,
     open_chosen,
+    project_option,
     read_window,
+    several,
     store_option,
+    valued,
     wiki_of,
 )
 
@@ -42,25 +46,23 @@ _SHOWN = ("decision", "target", "reason", "found_by", "later_revision", "similar
     metavar="WHEN",
     help="Only artifacts written since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
 )
-@click.option(
+@valued(
     "--window",
+    "14d",
+    "How long a text must stay unchanged to count as used.",
     "length",
     metavar="LONG",
-    default="14d",
-    show_default=True,
-    help="How long a text must stay unchanged to count as used.",
 )
-@click.option("--project", default="", metavar="NAME", help="Only this project.")
-@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Only artifacts of this kind.")
-@click.option(
+@project_option
+@several("--kind", "KIND", "Only artifacts of this kind.", "kinds")
+@several(
     "--own",
-    multiple=True,
-    metavar="NAME",
-    help="The agent's account, or its name or address as a git author. Its later changes do not "
+    "NAME",
+    "The agent's account, or its name or address as a git author. Its later changes do not "
     "count. Repeatable.  [default: for a wiki, the author of the agent's revision]",
 )
 @credentials_options
-@click.option("--again", is_flag=True, help="Also check settled artifacts again.")
+@flag("--again", "Also check settled artifacts again.")
 @format_option(*FORMATS)
 @store_option
 def command(api: str | None, repository: Path | None, format_: str, **given: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from turnspan_console.judgment_command import Judging, author_options, subject_options
-from turnspan_console.options import store_option
+from turnspan_console.options import store_option, text_option
 
 
 @click.command("rank", short_help="Order answers, best first.")
@@ -20,7 +20,7 @@ from turnspan_console.options import store_option
     metavar="ID ID",
     help="Two equally good records. Repeatable.",
 )
-@click.option("--reason", default="", metavar="TEXT", help="The reason.")
+@text_option("--reason", "TEXT", "The reason.")
 @author_options
 @subject_options
 @store_option
@@ -37,6 +37,7 @@ def command(
     Every pair becomes a preference, as with `turnspan prefer`, except ties. All share a ranking_id.
     """
     from turnspan_console.output import Output
+    from turnspan_console.values import counted
     from turnspan_records.judging.comparisons import rank
 
     with Judging(kind, project) as judging:
@@ -48,5 +49,4 @@ def command(
             reason=reason,
             **by,
         )
-    preferences = "preference" if count == 1 else "preferences"
-    Output().line(f"{len(found)} {found[0].kind}s ranked: {count} {preferences}")
+    Output().line(f"{len(found)} {found[0].kind}s ranked: {counted(count, 'preference')}")

@@ -10,12 +10,12 @@ import socket
 import threading
 from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from turnspan_console.failures import UNAVAILABLE, USAGE, Failure
-from turnspan_console.options import chosen_dsn, store_option
+from turnspan_console.options import chosen_dsn, flag, several, store_option, text_option, valued
 from turnspan_console.output import log_to_people, note
 
 if TYPE_CHECKING:
@@ -30,13 +30,12 @@ _MEBI = 2**20
 
 
 @click.command("receive", short_help="Receive spans over OTLP from agents in any language.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option(
+@valued("--host", "127.0.0.1", "The address to listen on.")
+@valued(
     "--port",
-    type=click.IntRange(0, 65_535),
-    default=HTTP_PORT,
-    show_default=True,
-    help="The port for OTLP over HTTP; 0 takes a free port and prints it.",
+    HTTP_PORT,
+    "The port for OTLP over HTTP; 0 takes a free port and prints it.",
+    kind=click.IntRange(0, 65_535),
 )
 @click.option(
     "--grpc-port",
@@ -44,60 +43,56 @@ _MEBI = 2**20
     show_default="4317; a free port with --port 0",
     help="The port for OTLP over gRPC; 0 takes a free port and prints it.",
 )
-@click.option("--no-grpc", is_flag=True, help="Receive over HTTP only.")
-@click.option("--project", default="", metavar="NAME", help="The project of all records.")
+@flag("--no-grpc", "Receive over HTTP only.")
+@text_option("--project", "NAME", "The project of all records.")
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help=f"Require a bearer token from this file, one a line (or in {TOKEN_VARIABLE}).",
 )
-@click.option(
+@valued(
     "--max-request-bytes",
-    type=click.IntRange(min=1),
-    default=64 * _MEBI,
-    show_default=True,
-    help="The largest request, compressed or decompressed.",
+    64 * _MEBI,
+    "The largest request, compressed or decompressed.",
+    kind=click.IntRange(min=1),
 )
-@click.option(
+@several(
     "--allow-host",
-    "hosts",
-    multiple=True,
-    metavar="NAME",
-    help="Also answer to this host name. Without it, a loopback address answers only to localhost. "
+    "NAME",
+    "Also answer to this host name. Without it, a loopback address answers only to localhost. "
     "Repeatable.",
+    "hosts",
 )
-@click.option(
+@valued(
     "--max-connections",
-    type=click.IntRange(min=1),
-    default=512,
-    show_default=True,
-    help="The most connections at once; further ones get 503.",
+    512,
+    "The most connections at once; further ones get 503.",
+    kind=click.IntRange(min=1),
 )
-@click.option(
+@valued(
     "--head-timeout",
-    type=click.FloatRange(min=0.1),
-    default=10.0,
-    show_default=True,
+    10.0,
+    "The longest time for the head of a request.",
+    kind=click.FloatRange(min=0.1),
     metavar="SECONDS",
-    help="The longest time for the head of a request.",
 )
-@click.option(
+@valued(
     "--body-timeout",
-    type=click.FloatRange(min=0.1),
-    default=30.0,
-    show_default=True,
+    30.0,
+    "The longest time for the body of a request.",
+    "read_timeout",
+    kind=click.FloatRange(min=0.1),
     metavar="SECONDS",
-    help="The longest time for the body of a request.",
 )
-@click.option(
+@valued(
     "--hold",
-    type=click.FloatRange(min=1),
-    default=600.0,
-    show_default=True,
+    600.0,
+    "How long to keep a quiet trace for late spans.",
+    "give_up_after",
+    kind=click.FloatRange(min=1),
     metavar="SECONDS",
-    help="How long to keep a quiet trace for late spans.",
 )
-@click.option("--fsync", is_flag=True, help="Acknowledge only records that survive a power cut.")
+@flag("--fsync", "Acknowledge only records that survive a power cut.")
 @store_option
 def command(
     host: str,
@@ -106,13 +101,9 @@ def command(
     no_grpc: bool,
     project: str,
     token_file: Path | None,
-    max_request_bytes: int,
     hosts: tuple[str, ...],
-    max_connections: int,
-    head_timeout: float,
-    body_timeout: float,
-    hold: float,
-    fsync: bool,
+    max_request_bytes: int,
+    **limits: Any,
 ) -> None:
     """Receive spans over OTLP, by HTTP (protobuf or JSON) and gRPC, and land them as records.
 
@@ -124,13 +115,7 @@ def command(
     dsn = chosen_dsn()
     tokens = _tokens(token_file)
     settings = ReceiveSettings(
-        max_request_bytes=max_request_bytes,
-        max_waiting_bytes=4 * max_request_bytes,
-        max_connections=max_connections,
-        head_timeout=head_timeout,
-        read_timeout=body_timeout,
-        give_up_after=hold,
-        fsync=fsync,
+        max_request_bytes=max_request_bytes, max_waiting_bytes=4 * max_request_bytes, **limits
     )
     log_to_people()
     checked = [*hosts] if hosts or is_loopback(host) else None

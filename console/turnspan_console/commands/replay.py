@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -36,7 +37,7 @@ def command(id_: str | None, full: bool, html: str, color: bool | None, format_:
     from turnspan_console.ids import conversation_of, one
     from turnspan_console.output import Output
     from turnspan_console.panels.html_file import save
-    from turnspan_console.panels.transcript import Transcript
+    from turnspan_console.panels.transcript import print_conversation
     from turnspan_records.conversation.html import conversation_html
 
     output = Output(color)
@@ -48,10 +49,8 @@ def command(id_: str | None, full: bool, html: str, color: bool | None, format_:
     if html:
         name = conversation.session_id or conversation.trace_id
         save(html, name, conversation_html(conversation))
-    elif format_ == "json":
-        output.json(conversation)
     else:
-        Transcript(output, full=full).print(conversation)
+        output.answer(conversation, format_, partial(print_conversation, full=full))
 
 
 def _only_session(store: Store, format_: str) -> str:

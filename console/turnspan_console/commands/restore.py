@@ -29,14 +29,13 @@ def command(archive: Path) -> None:
     from turnspan_console.panels.bars import Bars
     from turnspan_records.keeping import KeepingError, restore
 
-    output = Output()
     with open_chosen(create=True) as store, Bars() as bars, failing(KeepingError, code=FINDING):
         done = restore(store, archive, progress=bars.show)
-    _print(done, output)
+    _print(done, Output())
 
 
 def _print(done: Restored, output: Output) -> None:
-    from turnspan_console.panels.results import print_rows
+    from turnspan_console.panels.results import print_block
     from turnspan_console.values import counted
 
     total = sum(done.rows.values())
@@ -45,6 +44,4 @@ def _print(done: Restored, output: Output) -> None:
         (table, done.rows.get(table, 0), done.forgotten.get(table, 0))
         for table in done.manifest.tables
     ]
-    if rows:
-        output.line()
-        print_rows(("table", "rows", "forgotten"), rows, output)
+    print_block(("table", "rows", "forgotten"), rows, output)

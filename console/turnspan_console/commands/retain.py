@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure, failing
-from turnspan_console.options import open_chosen, say_other_nodes, store_option
+from turnspan_console.options import flag, open_chosen, say_other_nodes, store_option
 from turnspan_console.output import Output
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 @click.command("retain", short_help="Archive good turns, delete bad and old ones.")
-@click.option("--dry-run", "dry", is_flag=True, help="Show what would be deleted; change nothing.")
-@click.option("--apply", "apply_", is_flag=True, help="Archive and delete.")
+@flag("--dry-run", "Show what would be deleted; change nothing.", "dry")
+@flag("--apply", "Archive and delete.", "apply_")
 @click.option(
     "--policy",
     "file",
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="The policy, as TOML.  [default: the policy that --print-policy prints]",
 )
-@click.option("--print-policy", "show", is_flag=True, help="Print the policy as TOML, and exit.")
+@flag("--print-policy", "Print the policy as TOML, and exit.", "show")
 @store_option
 def command(dry: bool, apply_: bool, file: Path | None, show: bool) -> None:
     """Archive and delete turns flagged 1, delete turns flagged -1, and delete unflagged turns after
@@ -63,23 +63,19 @@ def _policy(file: Path | None) -> Policy:
 
 
 def _print(done: Retained, output: Output) -> None:
-    from turnspan_console.panels.results import print_rows
+    from turnspan_console.panels.results import print_block
     from turnspan_console.values import counted
 
-    said = "deleted" if done.applied else "would be deleted"
-    output.title(counted(done.rows, "row"), said)
-    if done.going:
-        rows = [(one.table, one.reason, one.rows, one.bytes) for one in done.going]
-        output.line()
-        print_rows(("table", "why", "rows", "size_bytes"), rows, output)
-    if done.lives:
-        lives = [(one.table, one.before or "-", _life(one.days)) for one in done.lives]
-        output.line()
-        print_rows(("table", "time_to_live", "becomes"), lives, output)
-    if done.checks:
-        checked = [(one.what, one.found) for one in done.checks]
-        output.line()
-        print_rows(("afterwards there are", "number"), checked, output)
+    output.title(counted(done.rows, "row"), "deleted" if done.applied else "would be deleted")
+    rows = [(one.table, one.reason, one.rows, one.bytes) for one in done.going]
+    print_block(("table", "why", "rows", "size_bytes"), rows, output)
+    lives = [
+        (one.table, one.before or "-", f"{one.days} days" if one.days else "no end")
+        for one in done.lives
+    ]
+    print_block(("table", "time_to_live", "becomes"), lives, output)
+    checks = [(one.what, one.found) for one in done.checks]
+    print_block(("afterwards there are", "number"), checks, output)
     _print_rest(done, output)
 
 
@@ -100,7 +96,3 @@ def _print_rest(done: Retained, output: Output) -> None:
         output.line()
     for before, said in notes:
         output.line(Text(before, style=styles.FAINT).append(said))
-
-
-def _life(days: int) -> str:
-    return f"{days} days" if days else "no end"

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnspan_console.failures import USAGE, Failure, failing
-from turnspan_console.judgment_command import author_of
-from turnspan_console.options import chosen_dsn, format_option, open_chosen, store_option, together
+from turnspan_console.judgment_command import author_option
+from turnspan_console.options import (
+    chosen_dsn,
+    flag,
+    format_option,
+    open_chosen,
+    several,
+    store_option,
+    together,
+)
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
@@ -25,12 +33,8 @@ queue_options = together(
     click.option("--project", metavar="NAME", help="Only this project."),
     click.option("--agent", metavar="NAME", help="Only this agent."),
     click.option("--odd", is_flag=True, default=None, help="Only turns that did not complete."),
-    click.option(
-        "--stop-reason",
-        "stop_reasons",
-        multiple=True,
-        metavar="REASON",
-        help="Only turns with this stop reason. Repeatable.",
+    several(
+        "--stop-reason", "REASON", "Only turns with this stop reason. Repeatable.", "stop_reasons"
     ),
     click.option("--since", metavar="WHEN", help="Only turns that began since: 7d, 2026-11-01."),
     click.option("--until", metavar="WHEN", help="Only turns that began before (as --since)."),
@@ -53,10 +57,10 @@ queue_options = together(
 @click.argument("name", metavar="[QUEUE]", required=False)
 @queue_options
 @click.option("--save", metavar="NAME", help="Save this queue under a name, and stop.")
-@click.option("--list", "list_", is_flag=True, help="List the queues with their progress.")
-@click.option("--quick", is_flag=True, help="Go to the next turn after each judgment.")
-@click.option("--full", is_flag=True, help="Show long texts whole.")
-@click.option("--author", metavar="NAME", help="The judge's name.  [default: you]")
+@flag("--list", "List the queues with their progress.", "list_")
+@flag("--quick", "Go to the next turn after each judgment.")
+@flag("--full", "Show long texts whole.")
+@author_option("The judge's name.  [default: you]")
 @format_option("table", "json", "jsonl", "csv")
 @store_option
 def command(
@@ -65,7 +69,7 @@ def command(
     list_: bool,
     quick: bool,
     full: bool,
-    author: str | None,
+    author: str,
     format_: str,
     **given: Any,
 ) -> None:
@@ -81,9 +85,8 @@ def command(
     from turnspan_console.output import Output
     from turnspan_records.access.row_writer import judging_spool
 
-    who = author_of(author)
     if list_:
-        _list(who, format_)
+        _list(author, format_)
         return
     spool = Spool(chosen_dsn().spool)
     with open_chosen() as store:
@@ -91,7 +94,7 @@ def command(
         if save is not None:
             judging_spool(store, ReviewQueue)
     if save is not None:
-        _save(replace(queue, name=save), spool, who)
+        _save(replace(queue, name=save), spool, author)
         return
     output = Output()
     if not (output.terminal and sys.stdin.isatty()):
@@ -100,13 +103,12 @@ def command(
             USAGE,
         )
     from turnspan_clickhouse.store.shared import SharedStore
-    from turnspan_console.panels.keys import KeyReader
-    from turnspan_console.panels.review import Screen
+    from turnspan_console.panels.review import KeyReader, Screen
     from turnspan_records.judging.review import Review
 
     # One store for all steps: to open it takes longer than a step.
     with closing(SharedStore(chosen_dsn(), lambda _: open_chosen())) as shared:
-        review = Review(shared.using, spool, queue, who)
+        review = Review(shared.using, spool, queue, author)
         Screen(review, output, KeyReader(), quick=quick, full=full).run()
 
 

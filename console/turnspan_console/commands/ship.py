@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import FINDING, UNAVAILABLE, Failure
-from turnspan_console.options import chosen_dsn, store_option
+from turnspan_console.options import chosen_dsn, flag, store_option
 from turnspan_console.output import Output, tell
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("ship", short_help="Land what waits in the spool.")
-@click.option("--rejected", is_flag=True, help="Try again the segments that the store refused.")
+@flag("--rejected", "Try again the segments that the store refused.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
@@ -41,8 +41,7 @@ def command(rejected: bool, timeout: float | None) -> None:
     spool = Spool(dsn.spool)
     if rejected:
         restore_refused(spool)
-    result = _ship(dsn, spool, timeout)
-    _report(result)
+    _report(_ship(dsn, spool, timeout))
 
 
 def _ship(dsn: Dsn, spool: Spool, timeout: float | None) -> ShipResult:

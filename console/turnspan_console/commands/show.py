@@ -8,6 +8,7 @@ import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import (
+    flag,
     format_option,
     full_option,
     html_option,
@@ -24,11 +25,9 @@ if TYPE_CHECKING:
 @click.command("show", short_help="Show the record with an id: a session, turn, call, lineage, ...")
 @click.argument("id_", metavar="ID")
 @full_option
-@click.option(
-    "--request", is_flag=True, help="Print the exact messages a model call sent, as JSON, and stop."
-)
-@click.option("--curl", is_flag=True, help="Print a model call as a curl command.")
-@click.option("--python", is_flag=True, help="Print a model call as a Python program.")
+@flag("--request", "Print the exact messages a model call sent, as JSON, and stop.")
+@flag("--curl", "Print a model call as a curl command.")
+@flag("--python", "Print a model call as a Python program.")
 @html_option
 @format_option("text", "json")
 @store_option

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure, failing
-from turnspan_console.options import FORMATS, format_option, open_chosen, raw_option, store_option
+from turnspan_console.options import (
+    FORMATS,
+    flag,
+    format_option,
+    open_chosen,
+    raw_option,
+    several,
+    store_option,
+)
 from turnspan_console.output import Output, note, tell
 
 if TYPE_CHECKING:
@@ -40,24 +48,16 @@ _OPENED = {
 )
 @click.option("--save", metavar="NAME", help="Save the statement under a name, and stop.")
 @click.option("--delete-saved", metavar="NAME", help="Delete a saved statement, and stop.")
-@click.option(
-    "--param",
-    "params",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A value for {NAME:Type} in the SQL. Repeatable.",
-)
-@click.option(
+@several("--param", "NAME=VALUE", "A value for {NAME:Type} in the SQL. Repeatable.", "params")
+@flag(
     "--local-files",
-    "files",
-    is_flag=True,
-    help="Allow the query to read and write files (INTO OUTFILE, file()), read any address (url()) "
+    "Allow the query to read and write files (INTO OUTFILE, file()), read any address (url()) "
     "and other databases, and change SETTINGS. It cannot change records.",
+    "files",
 )
-@click.option(
+@flag(
     "--write",
-    is_flag=True,
-    help="Run any statement with all rights of the store's user. It may change or delete records, "
+    "Run any statement with all rights of the store's user. It may change or delete records, "
     "and use files and addresses as with --local-files.",
 )
 @format_option(*FORMATS)
@@ -91,22 +91,27 @@ def command(
 
     Saved statements belong to you; `turnspan console` shows them too.
     """
-    from turnspan_console.saved_queries import SavedQueryError
+    from turnspan_console import saved_queries
 
     if sum(one is not None for one in (save, saved, delete_saved)) > 1 or (
         query is not None and (saved or delete_saved)
     ):
         raise Failure("Give either SQL (with or without --save NAME) or a saved statement.", USAGE)
-    with failing(SavedQueryError, code=USAGE):
+    with failing(saved_queries.SavedQueryError, code=USAGE):
         if delete_saved is not None:
-            _delete(delete_saved)
+            saved_queries.delete_query(delete_saved)
+            note("deleted")
             return
         if saved == "" and query is None:
-            _list(format_, raw=raw)
+            _list(saved_queries.saved_queries(), format_, raw=raw)
             return
-        sql = _statement(_text(query, saved), own_format=files or write)
+        text = sys.stdin.read() if query == "-" else query or ""
+        sql = _statement(
+            saved_queries.saved_query(saved) if saved else text, own_format=files or write
+        )
         if save is not None:
-            _save(save, sql)
+            saved_queries.save_query(save, sql)
+            note(f"saved: turnspan sql --saved {shlex.quote(save)}")
             return
     parameters = dict(_parameter(text) for text in params)
     with open_chosen(create=write) as store:
@@ -121,33 +126,10 @@ def command(
         _print(result, format_, raw=raw)
 
 
-def _text(query: str | None, saved: str | None) -> str:
-    if saved:
-        from turnspan_console.saved_queries import saved_query
-
-        return saved_query(saved)
-    return sys.stdin.read() if query == "-" else query or ""
-
-
-def _save(name: str, sql: str) -> None:
-    from turnspan_console.saved_queries import save_query
-
-    save_query(name, sql)
-    note(f"saved: turnspan sql --saved {shlex.quote(name)}")
-
-
-def _delete(name: str) -> None:
-    from turnspan_console.saved_queries import delete_query
-
-    delete_query(name)
-    note("deleted")
-
-
-def _list(format_: str, *, raw: bool) -> None:
+def _list(saved: Mapping[str, str], format_: str, *, raw: bool) -> None:
     from turnspan_clickhouse.store.client import Result
-    from turnspan_console.saved_queries import saved_queries
 
-    rows = list(saved_queries().items())
+    rows = list(saved.items())
     if rows or format_ != "table":
         _print(Result(("name", "sql"), ("String", "String"), rows), format_, raw=raw)
     if not rows:
@@ -192,8 +174,7 @@ def _print(result: Result, format_: str, *, raw: bool) -> None:
     output = Output()
     print_result(result, format_, output, exact=True, raw=raw)
     if format_ == "table" and output.terminal:
-        rows = len(result.rows)
-        tell(counted(rows, "row"), dim=True)
+        tell(counted(len(result.rows), "row"), dim=True)
 
 
 def _statement(text: str, *, own_format: bool) -> str:

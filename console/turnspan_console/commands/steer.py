@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import USAGE, Failure
-from turnspan_console.judgment_command import Judging, author_of
-from turnspan_console.options import store_option
+from turnspan_console.judgment_command import Judging, author_option
+from turnspan_console.options import flag, several, store_option, text_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,17 +26,12 @@ _ANSWERS = ("lineage", "attempt", "rollout", "artifact", "turn", "call")
     metavar="TEXT",
     help="What to do differently in every cycle from now on; '' withdraws the directive.",
 )
-@click.option(
-    "--once",
-    multiple=True,
-    metavar="TEXT",
-    help="What to do differently in the next cycle. Repeatable.",
-)
-@click.option("--lock", is_flag=True, help="Keep the lineage as it is.")
-@click.option("--unlock", is_flag=True, help="Allow it to evolve again.")
-@click.option("--evolve", is_flag=True, help="Allow the next version of unlocked lineages.")
-@click.option("--reason", default="", metavar="TEXT", help="The reason, with a lock or --evolve.")
-@click.option("--author", metavar="NAME", help="Who decides.  [default: you]")
+@several("--once", "TEXT", "What to do differently in the next cycle. Repeatable.")
+@flag("--lock", "Keep the lineage as it is.")
+@flag("--unlock", "Allow it to evolve again.")
+@flag("--evolve", "Allow the next version of unlocked lineages.")
+@text_option("--reason", "TEXT", "The reason, with a lock or --evolve.")
+@author_option("Who decides.  [default: you]")
 @store_option
 def command(
     ids: tuple[str, ...],
@@ -46,7 +41,7 @@ def command(
     unlock: bool,
     evolve: bool,
     reason: str,
-    author: str | None,
+    author: str,
 ) -> None:
     """Steer the lineages ID: their own ids, or ids of their attempts, rollouts, artifacts, turns or
     calls.
@@ -67,7 +62,7 @@ def command(
     words = _words(directive, once, lock=lock, unlock=unlock, reason=reason)
     if not words and not evolve:
         raise Failure("Say --directive, --once, --lock, --unlock or --evolve.", USAGE)
-    output, author = Output(), author_of(author)
+    output = Output()
     with Judging(None, "", LineageEventRow) as judging:
         assert judging.store is not None
         found = [judging.one(id_, prefer=_ANSWERS) for id_ in ids]

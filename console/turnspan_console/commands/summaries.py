@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 
 import click
 
@@ -13,25 +14,20 @@ from turnspan_console.failures import UNAVAILABLE, USAGE, Failure
 from turnspan_console.options import (
     credentials_options,
     open_chosen,
+    project_option,
     read_window,
+    several,
     store_option,
+    valued,
     wiki_of,
 )
 
 if TYPE_CHECKING:
+    from turnspan_console.panels.summary_pages import PageFormat
     from turnspan_records.keeping.summaries import SessionSummary
     from turnspan_records.quality.mediawiki_client import MediaWiki
 
 FORMATS = ("markdown", "wikitext", "jsonl")
-
-
-class _Pages(NamedTuple):
-    """How pages are written."""
-
-    write: Callable[[SessionSummary], str]
-    suffix: str
-    between: str = "\n"
-    """What stands between two in one file."""
 
 
 @click.command("summaries", short_help="Write a page about each session.")
@@ -52,22 +48,10 @@ class _Pages(NamedTuple):
     metavar="API_URL",
     help="Write the pages into the wiki with this api.php address.",
 )
-@click.option(
-    "--namespace",
-    default="Logs",
-    show_default=True,
-    metavar="NAME",
-    help="With --mediawiki: the namespace of the pages.",
-)
+@valued("--namespace", "Logs", "With --mediawiki: the namespace of the pages.", metavar="NAME")
 @credentials_options
-@click.option(
-    "--session",
-    "sessions",
-    multiple=True,
-    metavar="ID",
-    help="Only this session. Repeatable.",
-)
-@click.option("--project", default="", metavar="NAME", help="Only this project.")
+@several("--session", "ID", "Only this session. Repeatable.", "sessions")
+@project_option
 @click.option("--until", metavar="WHEN", help="Only sessions with a turn before.")
 @click.option(
     "--since", metavar="WHEN", help="Only sessions with a turn since: 12h, 7d, 2026-11-01 (UTC)."
@@ -97,6 +81,7 @@ def command(
       turnspan summaries --mediawiki https://wiki.example.org/w/api.php
     """
     from turnspan_console.output import Output
+    from turnspan_console.panels import summary_pages
     from turnspan_console.panels.bars import Bars
     from turnspan_records.keeping.summaries import Sessions, number_of, summaries
 
@@ -104,13 +89,13 @@ def command(
     wiki = None if api is None else wiki_of(api, file, contact)
     if wiki is not None and target is not None:
         raise Failure("Choose where to write: --to PATH or --mediawiki API_URL.", USAGE)
-    pages = _pages(format_)
+    pages = summary_pages.FORMATS[format_]
     which = Sessions(project, sessions, read_window(since, until))
     with open_chosen() as store, Bars() as bars:
         total = number_of(store, which)
         found = _counted(summaries(store, which), lambda done: bars.show("pages", done, total))
         if wiki is not None:
-            output.line(_into_wiki(wiki, namespace, found))
+            output.line(_tallied(_into_wiki(wiki, namespace, found), wiki.api))
             return
         if target is None:
             for text in _texts(found, pages):
@@ -118,22 +103,11 @@ def command(
             return
         try:
             if target.endswith(("/", os.sep)) or Path(target).is_dir():
-                told = _into_folder(Path(target), found, pages)
+                output.line(_tallied(_into_folder(Path(target), found, pages), Path(target)))
             else:
-                told = _into_file(Path(target), found, pages)
+                output.line(_into_file(Path(target), found, pages))
         except OSError as error:
             raise Failure(f"{target} cannot be written: {error.strerror}.", UNAVAILABLE) from None
-    output.line(told)
-
-
-def _pages(format_: str) -> _Pages:
-    from turnspan_console.panels.summary_pages import json_line, markdown, wikitext
-
-    return {
-        "markdown": _Pages(markdown, ".md"),
-        "wikitext": _Pages(wikitext, ".wiki"),
-        "jsonl": _Pages(json_line, ".json", ""),
-    }[format_]
 
 
 def _counted(
@@ -144,7 +118,7 @@ def _counted(
         show(done)
 
 
-def _texts(sessions: Iterable[SessionSummary], pages: _Pages) -> Iterator[str]:
+def _texts(sessions: Iterable[SessionSummary], pages: PageFormat) -> Iterator[str]:
     """The pages as they follow each other in one file."""
     between = ""
     for session in sessions:
@@ -152,49 +126,52 @@ def _texts(sessions: Iterable[SessionSummary], pages: _Pages) -> Iterator[str]:
         between = pages.between
 
 
-def _into_folder(folder: Path, sessions: Iterable[SessionSummary], pages: _Pages) -> str:
-    """A file a session, in a folder of its project; says how many changed."""
+def _tallied(changes: Iterator[bool], place: object) -> str:
+    """Write pages, each of which may be as it was; says how many changed."""
+    from turnspan_console.values import counted
+    from turnspan_records.quality.mediawiki_client import WikiError
+
+    tally: Counter[bool] = Counter()
+    try:
+        for changed in changes:
+            tally[changed] += 1
+    except WikiError as error:
+        told = f" {counted(tally[True], 'page')} had been written." if tally[True] else ""
+        raise Failure(f"{error}{told}", UNAVAILABLE) from None
+    return f"{counted(tally[True], 'page')} written, {tally[False]:,} unchanged, in {place}"
+
+
+def _into_folder(
+    folder: Path, sessions: Iterable[SessionSummary], pages: PageFormat
+) -> Iterator[bool]:
+    """A file a session, in a folder of its project."""
     from turnspan_clickhouse.files.atomic_files import write_whole
     from turnspan_console.panels.summary_pages import page_name
-    from turnspan_console.values import counted
 
-    changed = same = 0
     for session in sessions:
         page = pages.write(session).encode()
         name = f"{page_name(session.session_id)}{pages.suffix}"
         path = folder / page_name(session.project) / name
-        if path.is_file() and path.read_bytes() == page:
-            same += 1
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, page)
-        changed += 1
-    return f"{counted(changed, 'page')} written, {same:,} unchanged, in {folder}"
+        changed = not path.is_file() or path.read_bytes() != page
+        if changed:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, page)
+        yield changed
 
 
-def _into_wiki(wiki: MediaWiki, namespace: str, sessions: Iterable[SessionSummary]) -> str:
-    """A page a session; says how many changed."""
+def _into_wiki(
+    wiki: MediaWiki, namespace: str, sessions: Iterable[SessionSummary]
+) -> Iterator[bool]:
+    """A page a session."""
     from turnspan_console.panels.summary_pages import page_name, wikitext
-    from turnspan_console.values import counted
-    from turnspan_records.quality.mediawiki_client import WikiError
 
-    changed = same = 0
-    try:
-        for session in sessions:
-            name = f"{page_name(session.project)}/{page_name(session.session_id)}"
-            title = f"{namespace}:{name}"
-            made = wiki.edit(title, wikitext(session), summary="turnspan summaries")
-            if made.changed:
-                changed += 1
-            else:
-                same += 1
-    except WikiError as error:
-        told = f" {counted(changed, 'page')} had been written." if changed else ""
-        raise Failure(f"{error}{told}", UNAVAILABLE) from None
-    return f"{counted(changed, 'page')} written, {same:,} unchanged, in {wiki.api}"
+    for session in sessions:
+        name = f"{page_name(session.project)}/{page_name(session.session_id)}"
+        title = f"{namespace}:{name}"
+        yield wiki.edit(title, wikitext(session), summary="turnspan summaries").changed
 
 
-def _into_file(path: Path, sessions: Iterable[SessionSummary], pages: _Pages) -> str:
+def _into_file(path: Path, sessions: Iterable[SessionSummary], pages: PageFormat) -> str:
     """All in one file, which is whole or as it was."""
     from turnspan_clickhouse.files import held_files
     from turnspan_console.values import counted

@@ -5,20 +5,19 @@ from __future__ import annotations
 import click
 
 from turnspan_console.commands._listing import Listing, listing_options
-from turnspan_console.options import FORMATS
+from turnspan_console.options import FORMATS, text_option
 
 
 @click.command("turns", short_help="List the turns, newest first.")
-@click.option("--session", default="", metavar="ID", help="Only this session's.")
-@click.option(
+@text_option("--session", "ID", "Only this session's.")
+@text_option(
     "--filter",
-    "filter_",
-    default="",
-    metavar="TEXT",
-    help="Only turns that match, as 'stop:tool_failure,loop_detected -agent:wiki cost>0.01': "
+    "TEXT",
+    "Only turns that match, as 'stop:tool_failure,loop_detected -agent:wiki cost>0.01': "
     "stop, status, agent, version, model, tool, failed, error, user, session, intent, mode, "
     "service, environment, outcome, flag, judged, attribute.KEY; cost, tokens, seconds, rounds, "
     "calls, tools, failures, score.",
+    "filter_",
 )
 @listing_options(*FORMATS)
 def command(session: str, filter_: str, listing: Listing) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from turnspan_console.options import format_option, full_option, open_chosen, store_option
@@ -23,10 +25,6 @@ def command(id_: str, full: bool, format_: str) -> None:
     from turnspan_console.output import Output
     from turnspan_console.panels.turn_end import print_turn_end
 
-    output = Output()
     with open_chosen() as store:
         end = turn_end_of(store, id_)
-    if format_ == "json":
-        output.json(end)
-    else:
-        print_turn_end(end, output, full=full)
+    Output().answer(end, format_, partial(print_turn_end, full=full))

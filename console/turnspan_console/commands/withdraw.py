@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
-from turnspan_console.judgment_command import Judging, author_of, subject_options
-from turnspan_console.options import store_option
+from turnspan_console.judgment_command import Judging, author_option, subject_options
+from turnspan_console.options import store_option, text_option
 
 if TYPE_CHECKING:
     from turnspan_records.lookup import RecordRef
@@ -21,12 +21,10 @@ if TYPE_CHECKING:
     "--id", "chosen", metavar="ID", help="The id of the judgment (`turnspan show` lists them)."
 )
 @click.option("--ranking", metavar="ID", help="All preferences of a ranking (its ranking_id).")
-@click.option("--reason", default="", metavar="TEXT", help="The reason.")
-@click.option(
-    "--author",
-    metavar="NAME",
-    help="Who withdraws. Without --id, the newest judgment of this author; empty: of any author.  "
-    "[default: you]",
+@text_option("--reason", "TEXT", "The reason.")
+@author_option(
+    "Who withdraws. Without --id, the newest judgment of this author; empty: of any author.  "
+    "[default: you]"
 )
 @subject_options
 @store_option
@@ -36,7 +34,7 @@ def command(
     chosen: str | None,
     ranking: str | None,
     reason: str,
-    author: str | None,
+    author: str,
     kind: str | None,
     project: str,
 ) -> None:
@@ -49,9 +47,8 @@ def command(
     from turnspan_records.judging.comparisons import withdraw
     from turnspan_records.judging.history import judgments
 
-    who = author_of(author)
     if ranking is not None and kind is None:
-        count = _ranking(id_, ranking, reason, who)
+        count = _ranking(id_, ranking, reason, author)
         Output().line(f"ranking {ranking}: {count} preferences withdrawn")
         return
     if judgment is None and (chosen is None or kind is not None):
@@ -67,12 +64,12 @@ def command(
                 if one.withdrawn_at is None
                 and one.subject_id == subject.id
                 and judgment in (None, one.kind)
-                and (one.id.startswith(chosen) if chosen else who in ("", one.author))
+                and (one.id.startswith(chosen) if chosen else author in ("", one.author))
             ]
             if not fits:
-                raise Failure(_none(subject, judgment, chosen, who), FINDING)
+                raise Failure(_none(subject, judgment, chosen, author), FINDING)
             what, chosen = fits[-1].kind, fits[-1].id
-        withdraw(judging.spool, subject, what, id=chosen or "", reason=reason, author=who)
+        withdraw(judging.spool, subject, what, id=chosen or "", reason=reason, author=author)
     Output().line(f"{subject.kind} {subject.id}: {what} withdrawn")
 
 

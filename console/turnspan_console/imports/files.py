@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnspan_console.options import F, together
+from turnspan_console.options import F, text_option, together
 
 if TYPE_CHECKING:
     from turnspan_records.importing.files.file_log import FileLog, Format
@@ -38,11 +38,10 @@ _files = together(
 
 
 def _provider(default: str) -> Callable[[F], F]:
-    return click.option(
+    return text_option(
         "--provider",
-        metavar="NAME",
-        default="",
-        help=f"The provider, if it is another one with the same API.  [default: {default}]",
+        "NAME",
+        f"The provider, if it is another one with the same API.  [default: {default}]",
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.options import together
+from turnspan_console.options import together, valued
 from turnspan_console.output import note
 
 if TYPE_CHECKING:
@@ -17,12 +17,11 @@ if TYPE_CHECKING:
 _table = together(
     click.argument("dsn", metavar="DSN"),
     click.option("--table", metavar="NAME", help="The table, or SCHEMA.TABLE."),
-    click.option(
+    valued(
         "--time-zone",
+        "UTC",
+        "The zone of times without one, as Europe/Berlin. Give the same at every import.",
         metavar="ZONE",
-        default="UTC",
-        show_default=True,
-        help="The zone of times without one, as Europe/Berlin. Give the same at every import.",
     ),
 )
 """The DSN, ``--table`` and ``--time-zone``."""

@@ -1,14 +1,15 @@
 """What the tools ask of the records: a store, the place of a page and arguments in, an answer out.
 
 A question's docstring and the annotations of its arguments are what the agent is told of the tool.
-Nothing here writes. What is wrong with a question is raised as ``Failure`` or ``ValueError``, in
-one sentence.
+Nothing here writes but ``judging_as``. What is wrong with a question is raised in one sentence, as
+``Failure`` or ``ValueError``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from typing import Annotated, Final, TypedDict
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -23,15 +24,20 @@ from turnspan_console.ids import (
     run_of,
     turn_end_of,
 )
+from turnspan_console.judgment_command import JUDGED
 from turnspan_console.mcp_server.answers import Cursor, ToolAnswer
 from turnspan_console.mcp_server.transcripts import Level, end_text, quoted, record, transcript
+from turnspan_console.options import AskedRecords
+from turnspan_records.access import land_what_waits
 from turnspan_records.access.absence import why_nothing
+from turnspan_records.access.row_writer import judging_spool
 from turnspan_records.access.window import Window, window
 from turnspan_records.consortium.run_detail import ConsortiumRun
 from turnspan_records.consortium.runs import consortium_runs
 from turnspan_records.contexts import contexts
 from turnspan_records.detail_types import Detail
 from turnspan_records.diagnostics import diagnostics
+from turnspan_records.judging.annotation import annotate
 from turnspan_records.lookup import find
 from turnspan_records.sandbox import Limits, RefusedError, Sandbox
 from turnspan_records.screens.text_search import find_text
@@ -40,6 +46,8 @@ from turnspan_records.sessions import sessions, turns
 MOST_ROWS: Final = 500
 SQL_LIMITS: Final = Limits(seconds=10, memory=10**9, rows=MOST_ROWS + 1, bytes=5 * 10**6, threads=2)
 SEARCH_SECONDS: Final = 5.0
+SOURCE: Final = "machine:mcp"
+"""Of judgments: a machine's, so that what a person said holds."""
 _HEAD: Final = 4_000
 """Characters of a text in what ``show`` answers."""
 
@@ -50,13 +58,6 @@ Since = Annotated[
 ]
 Until = Annotated[str, Field(description="Only records that began before; as since.")]
 Rows = Annotated[int, Field(ge=1, le=MOST_ROWS, description="The most rows.")]
-
-
-class AskedRecords(TypedDict):
-    """Which records a list is of: arguments of the questions in ``turnspan_records``."""
-
-    project: str
-    window: Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +159,7 @@ def found_text(
     meant = find(store, text)
     of = listing.of(place)
     searched = find_text(store, text, **of, limit=listing.limit, seconds=SEARCH_SECONDS)
-    lines = [f"id {record(each)}" for each in meant]
-    lines += [f"text {record(hit)}" for hit in searched.hits]
+    lines = [*_each("id", meant), *_each("text", searched.hits)]
     about = f"{len(meant)} records of this id, {len(searched.hits)} places with this text"
     rest = f"go on with until={searched.next}"
     if searched.finished:
@@ -227,14 +227,16 @@ def changed(store: Store, _: Cursor, before: Id, after: Id) -> ToolAnswer:
     about = "What changed from the first call to the second, and where a cache broke."
     if found.nothing:
         about += " Both requests are the same."
-    lines = [f"before {record(found.before)}", f"after {record(found.after)}"]
-    lines += [f"parameter {record(each)}" for each in found.parameters]
-    if not found.system.same:
-        lines.append(f"system prompt {record(found.system)}")
-    if not found.tools_same:
-        lines.append(f"tools {record(found.tools)}")
-    lines += [f"messages {record(each)}" for each in found.messages]
-    return ToolAnswer(about, "\n".join([*lines, f"cache {record(found.cache)}"]))
+    lines = [
+        f"before {record(found.before)}",
+        f"after {record(found.after)}",
+        *_each("parameter", found.parameters),
+        *_each("system prompt", [] if found.system.same else [found.system]),
+        *_each("tools", [] if found.tools_same else [found.tools]),
+        *_each("messages", found.messages),
+        f"cache {record(found.cache)}",
+    ]
+    return ToolAnswer(about, "\n".join(lines))
 
 
 def context_of(store: Store, _: Cursor, id: Id) -> ToolAnswer:
@@ -261,6 +263,10 @@ def context_of(store: Store, _: Cursor, id: Id) -> ToolAnswer:
     )
 
 
+def _each(name: str, values: Iterable[Any]) -> list[str]:
+    return [f"{name} {record(value)}" for value in values]
+
+
 def _cut(text: str | None) -> str:
     text = text or ""
     return text if len(text) <= _HEAD else f"{text[:_HEAD]} ({len(text) - _HEAD:,} more characters)"
@@ -275,9 +281,8 @@ def _detail(shown: Detail) -> str:
             said = {"role": message.role, "parts": message.parts} if message.recorded else {}
             lines.append(f"{name} {record({**said, 'hash': message.hash})}")
     for name, table in shown.tables.items():
-        lines += [f"{name}: {record(row)}" for row in table.dicts()]
-    lines += [f"span {record(span)}" for span in shown.spans]
-    lines += [f"judgment {record(judged)}" for judged in shown.judgments]
+        lines += _each(f"{name}:", table.dicts())
+    lines += [*_each("span", shown.spans), *_each("judgment", shown.judgments)]
     return "\n".join(lines)
 
 
@@ -297,5 +302,49 @@ def _run(run: ConsortiumRun) -> str:
             lines.append(f"  arbiter {record(said)}")
             lines += quoted("synthesis", decision.synthesis, _HEAD, "  ")
     lines += quoted("final", run.final_text, _HEAD, "")
-    lines += [f"judgment {record(judged)}" for judged in run.judgments]
+    lines += _each("judgment", run.judgments)
     return "\n".join(lines)
+
+
+def judging_as(author: str) -> Callable[..., ToolAnswer]:
+    """The question that writes an author's judgments of a record. They have landed when it is
+    answered, or wait in the spool."""
+
+    def judge(
+        store: Store,
+        _: Cursor,
+        id: Id,
+        outcome: Annotated[
+            Literal["", "pending", "used", "modified", "rejected"],
+            Field(description="The outcome of the answer."),
+        ] = "",
+        training_flag: Annotated[
+            Literal[-1, 0, 1] | None,
+            Field(description="1 good example, -1 exclude, 0 neither."),
+        ] = None,
+        score: Annotated[float | None, Field(description="1 to 10.")] = None,
+        comment: Annotated[str, Field(description="The reason.")] = "",
+        confidence: Annotated[float | None, Field(description="0 to 1.")] = None,
+    ) -> ToolAnswer:
+        """Judge a turn, call, tool, session or consortium run. It is stored as a machine's
+        judgment; a person's takes precedence."""
+        subject = one(store, id, prefer=JUDGED)
+        count = annotate(
+            judging_spool(store),
+            subject,
+            outcome=outcome or None,
+            training_flag=training_flag,
+            score=score,
+            comment=comment or None,
+            author=author,
+            confidence=confidence,
+            source=SOURCE,
+        )
+        if not count:
+            raise Failure("Give a judgment: outcome, training_flag, score or comment.", USAGE)
+        waits: list[str] = []
+        land_what_waits(store, waits.append)
+        lines = [record({"kind": subject.kind, "id": subject.id}), *waits]
+        return ToolAnswer(f"{count} written, as a machine's judgment.", "\n".join(lines))
+
+    return judge

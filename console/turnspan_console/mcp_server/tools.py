@@ -21,7 +21,6 @@ from pydantic import Field
 from turnspan import __version__
 from turnspan_console.mcp_server import questions
 from turnspan_console.mcp_server.answers import ToolAnswer
-from turnspan_console.mcp_server.judgment_tool import judging_as
 from turnspan_console.mcp_server.lines import LineServer
 from turnspan_console.mcp_server.questions import ToolListing
 from turnspan_console.mcp_server.store_questions import RefusedQuestion, StoreQuestions
@@ -118,7 +117,7 @@ def server_of(
         tool = StoreTool(asking, name, question, _CURSOR)
         add(tool, description=inspect.getdoc(question), annotations=_READS)
     if judgments:
-        judge = judging_as(author)
+        judge = questions.judging_as(author)
         tool = StoreTool(asking, "judge", judge)
         add(tool, description=inspect.getdoc(judge), annotations=_JUDGES)
     return server

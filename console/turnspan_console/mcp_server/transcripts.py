@@ -51,32 +51,40 @@ def _step(step: Step, level: Level, head: int, indent: str) -> Iterator[str]:
 
 
 def _turn(turn: TurnRecord, level: Level, head: int, indent: str) -> Iterator[str]:
+    facts = _turn_facts(turn, turn.ended_how, turn.stop_detail or turn.error_message)
+    yield f"{indent}turn {_word(turn.turn_id)} {facts}"
+    within = indent + "  "
+    outline = level == "outline"
+    said = [
+        *quoted("user", turn.user_message, head, within),
+        *quoted("answer", turn.response_text, head, within),
+    ]
+    if outline:
+        yield from said
+    for step in turn.steps:
+        if not outline or isinstance(step, TurnRecord):
+            yield from _step(step, level, head, within)
+    if not outline and not any(isinstance(step, CallRecord) for step in turn.steps):
+        yield from said
+
+
+def _turn_facts(
+    turn: TurnRecord | TurnEnd, ended: str = "", detail: str = "", max_rounds: int | None = None
+) -> str:
     facts = {
         "agent": turn.agent_name,
         "began": values.moment(turn.start_time),
         "took": values.seconds(turn.duration),
-        "ended": turn.ended_how,
-        "detail": turn.stop_detail or turn.error_message,
+        "ended": ended,
+        "detail": detail,
         "rounds": turn.rounds,
+        "max_rounds": max_rounds,
         "model_calls": turn.llm_call_count,
         "tool_calls": turn.tool_call_count,
         "failed_tools": turn.tool_error_count,
         "cost_usd": turn.cost_usd,
     }
-    yield f"{indent}turn {_word(turn.turn_id)} {_facts(facts)}"
-    within = indent + "  "
-    if level == "outline":
-        yield from quoted("user", turn.user_message, head, within)
-        yield from quoted("answer", turn.response_text, head, within)
-        for step in turn.steps:
-            if isinstance(step, TurnRecord):
-                yield from _turn(step, level, head, within)
-        return
-    for step in turn.steps:
-        yield from _step(step, level, head, within)
-    if not any(isinstance(step, CallRecord) for step in turn.steps):
-        yield from quoted("user", turn.user_message, head, within)
-        yield from quoted("answer", turn.response_text, head, within)
+    return _facts(facts)
 
 
 def _call(call: CallRecord, head: int, indent: str) -> Iterator[str]:
@@ -89,7 +97,7 @@ def _call(call: CallRecord, head: int, indent: str) -> Iterator[str]:
         "cost_usd": call.cost_usd,
         "took": values.seconds(call.duration),
         "dropped_messages": call.dropped,
-        "error": _error(call.error_type, call.error_message),
+        "error": values.error_text(call.error_type, call.error_message),
     }
     within = indent + "  "
     if call.system_prompt:
@@ -118,7 +126,7 @@ def _request(request: ToolRequestRecord, head: int, indent: str) -> Iterator[str
     facts: dict[str, Any] = {"name": request.name}
     if ran is not None:
         facts |= {"failed": ran.failed, "took": values.seconds(ran.duration)}
-        facts["error"] = _error(ran.error_type, ran.error_message)
+        facts["error"] = values.error_text(ran.error_type, ran.error_message)
     yield f"{indent}tool {_word(ran.span_id if ran else request.call_id)} {_facts(facts)}"
     yield from quoted("arguments", _text(request.arguments), head, indent + "  ")
     result = request.seen if request.seen is not None else ran.result if ran else None
@@ -126,7 +134,7 @@ def _request(request: ToolRequestRecord, head: int, indent: str) -> Iterator[str
 
 
 def _executed(tool: ToolExecutionRecord, head: int, indent: str) -> Iterator[str]:
-    error = _error(tool.error_type, tool.error_message)
+    error = values.error_text(tool.error_type, tool.error_message)
     facts = {"name": tool.name, "failed": tool.failed, "error": error}
     yield f"{indent}tool {_word(tool.span_id)} {_facts(facts)}"
     yield from quoted("arguments", tool.arguments, head, indent + "  ")
@@ -136,28 +144,18 @@ def _executed(tool: ToolExecutionRecord, head: int, indent: str) -> Iterator[str
 def end_text(end: TurnEnd) -> str:
     """Why a turn stopped, and what it did last."""
     stop = end.stop
-    facts = {
-        "agent": end.agent_name,
-        "began": values.moment(end.start_time),
-        "took": values.seconds(end.duration),
-        "rounds": end.rounds,
-        "max_rounds": end.max_rounds,
-        "model_calls": end.llm_call_count,
-        "tool_calls": end.tool_call_count,
-        "failed_tools": end.tool_error_count,
-        "cost_usd": end.cost_usd,
-    }
+    facts = _turn_facts(end, max_rounds=end.max_rounds)
     lines = [
-        f"turn {_word(end.turn_id)} session {_word(end.session_id)} {_facts(facts)}",
+        f"turn {_word(end.turn_id)} session {_word(end.session_id)} {facts}",
         f"stopped: {_word(stop.ended_how)}",
         f"rule: {stop.rule}",
         *quoted("detail", stop.detail, HEADS["messages"], ""),
         *(f"fact {name}={_word(value)}" for name, value in stop.facts),
         *(f"shown by {record(row)}" for row in stop.rows),
     ]
-    lines += quoted("error", _error(end.error_type, end.error_message), HEADS["messages"], "")
-    lines += quoted("user", end.user_message, HEADS["messages"], "")
-    lines += quoted("answer", end.response_text, HEADS["messages"], "")
+    error = values.error_text(end.error_type, end.error_message)
+    for name, text in (("error", error), ("user", end.user_message), ("answer", end.response_text)):
+        lines += quoted(name, text, HEADS["messages"], "")
     for name, rows in (
         ("last model call", end.calls),
         ("last tool call", end.tools),
@@ -194,10 +192,6 @@ def _facts(facts: dict[str, Any]) -> str:
     return " ".join(
         f"{name}={_word(value)}" for name, value in facts.items() if value not in (None, "", False)
     )
-
-
-def _error(kind: str, message: str) -> str:
-    return f"{kind}: {message}" if kind and message else kind or message
 
 
 def _word(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -12,9 +12,9 @@ from rich.text import Text
 from turnspan_console import styles, values
 from turnspan_console.control_characters import visible
 from turnspan_console.output import Output
+from turnspan_console.panels.layout import GAP, beside
 from turnspan_records.loop.comparison import Answer, Comparison
 
-_GAP = "  "
 _NARROWEST = 24
 _MAX_WORDS = 4_000
 """Longer texts are not looked at word by word."""
@@ -98,7 +98,7 @@ class _Columns:
         self._output = output
         self._label = 15
         room = output.width - self._label
-        self._width = (room - len(_GAP) * (count - 1)) // count
+        self._width = (room - GAP * (count - 1)) // count
         self._beside = self._width >= _NARROWEST
 
     def row(self, name: str, cells: Sequence[Sequence[Word]]) -> None:
@@ -108,15 +108,7 @@ class _Columns:
             self._stacked(title, cells)
             return
         wrapped = [list(_lines(cell, self._width)) for cell in cells]
-        for at in range(max(map(len, wrapped), default=0)):
-            line = Text(f"{title if at == 0 else '':{self._label}}", styles.FAINT)
-            for column, lines in enumerate(wrapped):
-                piece = lines[at] if at < len(lines) else Text()
-                line.append(_GAP if column else "", style="")
-                line.append_text(piece)
-                line.append(" " * (self._width - cell_len(piece.plain)))
-            line.rstrip()
-            self._output.line(line)
+        self._labelled(title, beside(wrapped, self._width))
 
     def alone(self, name: str, text: str) -> None:
         """A text that is the same of all."""
@@ -127,11 +119,13 @@ class _Columns:
 
     def _stacked(self, title: str, cells: Sequence[Sequence[Word]]) -> None:
         for number, cell in enumerate(cells, 1):
-            label = f"{number} {title}".rstrip()
             lines = list(_lines(cell, self._output.width - self._label))
-            for at, line in enumerate(lines or [Text()]):
-                shown = Text(f"{label if at == 0 else '':{self._label}}", styles.FAINT)
-                self._output.line(shown.append_text(line))
+            self._labelled(f"{number} {title}".rstrip(), lines or [Text()])
+
+    def _labelled(self, label: str, lines: Iterable[Text]) -> None:
+        for at, line in enumerate(lines):
+            shown = Text(f"{label if at == 0 else '':{self._label}}", styles.FAINT)
+            self._output.line(shown.append_text(line))
 
 
 def _lines(words: Sequence[Word], width: int) -> Iterator[Text]:

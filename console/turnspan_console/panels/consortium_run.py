@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from turnspan_console import styles, values
-from turnspan_console.control_characters import visible
 from turnspan_console.output import Output
-from turnspan_console.page import Page, wrap
+from turnspan_console.page import Page, block
 from turnspan_console.panels.details import print_judgments
+from turnspan_console.panels.layout import GAP, beside
 from turnspan_records.consortium.run_detail import (
     ConsortiumRun,
     Decision,
@@ -23,7 +22,6 @@ from turnspan_records.consortium.run_detail import (
 
 NARROWEST: Final = 32
 """Answers that would have fewer columns stand one below the other."""
-_GAP: Final = "  "
 _LINES: Final = 16
 """Lines of an answer, unless all are asked for."""
 _STATUS: Final = {
@@ -53,9 +51,7 @@ def print_run(run: ConsortiumRun, output: Output, *, full: bool = False) -> None
         calls = values.counted(len(run.other_calls), "other model call")
         page.line((f"and {calls}", styles.FAINT))
     page.section("final", run.final_text, limit=_LINES)
-    if run.judgments:
-        page.blank()
-        print_judgments(run.judgments, page)
+    print_judgments(run.judgments, page)
 
 
 def _facts(run: ConsortiumRun) -> list[tuple[str, str]]:
@@ -68,7 +64,7 @@ def _facts(run: ConsortiumRun) -> list[tuple[str, str]]:
         ("confidence", _number(run.confidence)),
         ("agreement", _number(run.agreement)),
         ("grouped by", _grouped(run)),
-        ("calls", f"{values.count(run.calls)}: {tokens}{cost}" if run.calls else "none"),
+        ("calls", f"{run.calls:,}: {tokens}{cost}" if run.calls else "none"),
     ]
     if run.longest_member:
         took = values.seconds(run.longest_member_seconds)
@@ -93,23 +89,21 @@ def _number(value: float | None) -> str:
 
 
 def _count(value: int | None) -> str:
-    return values.UNKNOWN if value is None else values.count(value)
+    return values.UNKNOWN if value is None else f"{value:,}"
 
 
 def _iteration(iteration: Iteration, page: Page) -> None:
-    page.blank()
-    page.line((f"Iteration {iteration.number}", styles.HEADING))
+    page.heading(f"Iteration {iteration.number}")
     cells = [_member(one) for one in iteration.members]
-    width = (page.width - len(_GAP) * (len(cells) - 1)) // len(cells) if cells else 0
+    width = (page.width - GAP * (len(cells) - 1)) // len(cells) if cells else 0
     if page.output.terminal and len(cells) > 1 and width >= NARROWEST:
         _beside(iteration.members, cells, width, page)
     else:
         for member, head in zip(iteration.members, cells, strict=True):
             page.blank()
             page.line(*[(text.plain, str(text.style)) for text in head])
-            page.push("  ")
-            page.text(member.answer or values.UNKNOWN, limit=_LINES)
-            page.pop()
+            with page.deeper():
+                page.text(member.answer or values.UNKNOWN, limit=_LINES)
     for decision in iteration.decisions:
         _decision(decision, page)
 
@@ -123,8 +117,8 @@ def _member(member: MemberAnswer) -> list[Text]:
     if member.won:
         head.append(Text("  won", styles.GOOD))
     if member.error_type:
-        said = f"{member.error_type}: {member.error_message}".removesuffix(": ")
-        head.append(Text(f"  {values.one_line(said)}", styles.BAD))
+        said = values.error_line(member.error_type, member.error_message)
+        head.append(Text(f"  {said}", styles.BAD))
     if member.inner_run:
         head.append(Text(f"  is run {member.inner_run}", styles.FAINT))
     return head
@@ -134,36 +128,15 @@ def _beside(
     members: Sequence[MemberAnswer], heads: Sequence[list[Text]], width: int, page: Page
 ) -> None:
     columns = [
-        [_fitted(Text.assemble(*head), width), *_lines(member.answer, width, page.full)]
+        [
+            Text.assemble(*head),
+            *block(member.answer or values.UNKNOWN, width, None if page.full else _LINES),
+        ]
         for member, head in zip(members, heads, strict=True)
     ]
-    for at in range(max(map(len, columns))):
-        line = Text()
-        for number, column in enumerate(columns):
-            piece = column[at] if at < len(column) else Text()
-            line.append(_GAP if number else "")
-            line.append_text(piece)
-            line.append(" " * (width - cell_len(piece.plain)))
-        line.rstrip()
-        page.output.line(line)
-
-
-def _fitted(text: Text, width: int) -> Text:
-    if cell_len(text.plain) > width:
-        text.truncate(width, overflow="ellipsis")
-    return text
-
-
-def _lines(answer: str, width: int, full: bool) -> list[Text]:
-    """An answer, wrapped to a column."""
-    shown = visible(answer.strip("\n").rstrip()) or values.UNKNOWN
-    pieces = [piece for line in shown.expandtabs(4).splitlines() for piece in wrap(line, width)]
-    left = 0 if full or len(pieces) <= _LINES + 1 else len(pieces) - _LINES
-    made = [Text(set_cell_size(piece, min(width, cell_len(piece)))) for piece in pieces]
-    if left:
-        made = made[:_LINES]
-        made.append(_fitted(Text(f"… {left:,} more lines (--full)", styles.FAINT), width))
-    return made
+    for column in columns:
+        column[0].truncate(width, overflow="ellipsis")
+    page.output.lines(beside(columns, width))
 
 
 def _decision(decision: Decision, page: Page) -> None:
@@ -175,20 +148,18 @@ def _decision(decision: Decision, page: Page) -> None:
         said.append(("  wants another iteration", styles.WARN))
     said.append((f"  {values.seconds(decision.duration)}", styles.FAINT))
     page.line(*said)
-    page.push("  ")
-    if decision.error_type:
-        _error(decision.error_type, decision.error_message, page)
-    if decision.ranking:
-        ranked = " > ".join(map(values.one_line, decision.ranking))
-        page.line(("ranking  ", styles.FAINT), ranked)
-    for area in decision.refinement_areas:
-        page.line(("refine  ", styles.FAINT), values.one_line(area))
-    for text, style in ((decision.reasoning, styles.FAINT), (decision.synthesis, "")):
-        if text:
-            page.text(text, style=style, limit=_LINES)
-    page.pop()
+    with page.deeper():
+        if decision.error_type:
+            _error(decision.error_type, decision.error_message, page)
+        if decision.ranking:
+            ranked = " > ".join(map(values.one_line, decision.ranking))
+            page.line(("ranking  ", styles.FAINT), ranked)
+        for area in decision.refinement_areas:
+            page.line(("refine  ", styles.FAINT), values.one_line(area))
+        for text, style in ((decision.reasoning, styles.FAINT), (decision.synthesis, "")):
+            if text:
+                page.text(text, style=style, limit=_LINES)
 
 
 def _error(kind: str, message: str, page: Page) -> None:
-    said = f"{kind}: {message}" if kind and message else kind or message
-    page.line((values.one_line(said), styles.BAD))
+    page.line((values.error_line(kind, message), styles.BAD))

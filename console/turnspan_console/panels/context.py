@@ -27,7 +27,7 @@ def print_context(context: AssembledContext, output: Output, *, full: bool = Fal
     if context.budget is not None or any(section.kept for section in context.sections):
         _budget(context, page)
     if context.steps:
-        _section(page, "steps")
+        page.heading("steps")
         _table(
             output,
             ("step", "duration_seconds", "error"),
@@ -36,11 +36,7 @@ def print_context(context: AssembledContext, output: Output, *, full: bool = Fal
         )
     _items("kept", [item for item in context.items if item.kept], page)
     _items("dropped", [item for item in context.items if not item.kept], page)
-    if context.text:
-        _section(page, "text")
-        page.push("  ")
-        page.text(context.text, limit=12)
-        page.pop()
+    page.section("text", context.text or "", limit=12)
 
 
 def _facts(context: AssembledContext, page: Page) -> None:
@@ -63,23 +59,22 @@ def _facts(context: AssembledContext, page: Page) -> None:
 
 
 def _budget(context: AssembledContext, page: Page) -> None:
-    _section(page, "budget")
-    page.push("  ")
-    page.line(_used(context))
-    sections = [section for section in context.sections if any(astuple(section)[1:])]
-    whole = max(context.budget or 0, sum(section.tokens for section in sections), 1)
-    width = max((cell_len(values.one_line(one.name or "-")) for one in sections), default=0)
-    for section in sections:
-        name = values.one_line(section.name or "-")
-        filled = max(0, min(_BAR, -(-section.tokens * _BAR // whole)))
-        page.line(
-            (name + " " * (width - cell_len(name)), ""),
-            f"  {section.tokens:>9,} {section.tokens / whole:>6.1%} ",
-            ("█" * filled, styles.BUSY),
-            ("░" * (_BAR - filled), styles.FAINT),
-            (f"  {_counts(section)}", styles.FAINT),
-        )
-    page.pop()
+    page.heading("budget")
+    with page.deeper():
+        page.line(_used(context))
+        sections = [section for section in context.sections if any(astuple(section)[1:])]
+        whole = max(context.budget or 0, sum(section.tokens for section in sections), 1)
+        width = max((cell_len(values.one_line(one.name or "-")) for one in sections), default=0)
+        for section in sections:
+            name = values.one_line(section.name or "-")
+            filled = max(0, min(_BAR, -(-section.tokens * _BAR // whole)))
+            page.line(
+                (name + " " * (width - cell_len(name)), ""),
+                f"  {section.tokens:>9,} {section.tokens / whole:>6.1%} ",
+                ("█" * filled, styles.BUSY),
+                ("░" * (_BAR - filled), styles.FAINT),
+                (f"  {_counts(section)}", styles.FAINT),
+            )
 
 
 def _used(context: AssembledContext) -> tuple[str, str]:
@@ -107,7 +102,7 @@ def _counts(section: ContextSection) -> str:
 def _items(title: str, items: Sequence[ContextItem], page: Page) -> None:
     if not items:
         return
-    _section(page, f"{title}: {len(items):,}")
+    page.heading(f"{title}: {len(items):,}")
     _table(
         page.output,
         ("item", "section", "reason", "tokens", "score", "hop", "depth", "source"),
@@ -134,8 +129,3 @@ def _table(
     types: tuple[str, ...],
 ) -> None:
     print_table(useful(columns(Result(names, types, rows), output), output), output, indent=2)
-
-
-def _section(page: Page, title: str) -> None:
-    page.blank()
-    page.line((title, styles.HEADING))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any, cast
 
 from rich.cells import cell_len
@@ -15,7 +14,7 @@ from turnspan_console.output import Output
 from turnspan_console.page import Page
 from turnspan_console.panels.results import as_json as rows_as_json
 from turnspan_console.panels.tables import columns, heading, print_table, useful
-from turnspan_console.panels.transcript import as_text, describe_part, signature
+from turnspan_console.panels.transcript import as_text, print_part
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.detail_types import Detail, SpanNode
 from turnspan_records.judging.history import JudgmentRecord
@@ -35,27 +34,22 @@ def print_detail(detail: Detail, output: Output, *, full: bool = False) -> None:
     page.line((f"{title} ", styles.TITLE), (detail.id, styles.TITLE))
     _facts(detail, page)
     for name, text in detail.texts.items():
-        _section(page, heading(name))
-        page.push("  ")
-        page.text(_pretty(text), limit=12)
-        page.pop()
+        page.section(heading(name), _pretty(text), limit=12)
     if detail.input_messages:
-        _section(page, f"input: {len(detail.input_messages):,} messages")
+        page.heading(f"input: {len(detail.input_messages):,} messages")
         _messages(detail.input_messages, page)
     if detail.output_messages:
-        _section(page, "output")
+        page.heading("output")
         _messages(detail.output_messages, page)
     if detail.spans:
-        _section(page, "spans")
+        page.heading("spans")
         total = max(0.0, *(_end(root, detail.spans[0]) for root in detail.spans))
         for root in detail.spans:
             _span(root, detail.spans[0], total, page, 1)
-    if detail.judgments:
-        page.blank()
-        print_judgments(detail.judgments, page)
+    print_judgments(detail.judgments, page)
     for name, result in detail.tables.items():
         if result.rows:
-            _section(page, f"{name}: {len(result.rows):,}")
+            page.heading(f"{name}: {len(result.rows):,}")
             shown = useful(columns(_without_known(result), output), output)
             print_table(shown, output, indent=2)
 
@@ -64,19 +58,13 @@ def as_json(detail: Detail) -> dict[str, Any]:
     """A record for a program: the facts and texts at the top, then lists."""
     made: dict[str, Any] = {"kind": detail.kind, "id": detail.id}
     made.update(values.plain({**detail.facts, **detail.texts}))
-    for name, messages in (
-        ("input_messages", detail.input_messages),
-        ("output_messages", detail.output_messages),
-    ):
-        if detail.kind == "call":
-            made[name] = [_message_json(message) for message in messages]
+    if detail.kind == "call":
+        made["input_messages"] = [*map(_message_json, detail.input_messages)]
+        made["output_messages"] = [*map(_message_json, detail.output_messages)]
     for name, result in detail.tables.items():
         made[name.replace(" ", "_")] = rows_as_json(result)
-    if detail.kind != "trace":
-        made["judgments"] = values.plain(detail.judgments)
-    if detail.kind == "trace":
-        made["spans"] = values.plain(detail.spans)
-    return made
+    told = "spans" if detail.kind == "trace" else "judgments"
+    return {**made, told: values.plain(getattr(detail, told))}
 
 
 def _message_json(message: MessageRecord) -> dict[str, Any]:
@@ -118,11 +106,6 @@ def _blank(value: Any) -> bool:
     return value is None or value is False or (hasattr(value, "__len__") and len(value) == 0)
 
 
-def _section(page: Page, title: str) -> None:
-    page.blank()
-    page.line((title, styles.HEADING))
-
-
 def _pretty(text: str) -> str:
     if text[:1] not in "{[":
         return text
@@ -137,34 +120,20 @@ def _messages(messages: list[MessageRecord], page: Page) -> None:
     if left:
         page.line((f"  … {left:,} earlier messages (--full)", styles.FAINT))
     for message in messages[left:]:
-        page.push("  ")
-        name = f" {message.name}" if message.name else ""
-        page.line((message.role + name or "message", styles.SYSTEM))
-        page.push("  ")
-        if not message.recorded:
-            page.line((f"(content not in the store, {message.hash})", styles.FAINT))
-        for part in message.parts:
-            _part(part, page)
-        page.pop()
-        page.pop()
-
-
-def _part(part: Mapping[str, Any], page: Page) -> None:
-    kind = part.get("type")
-    if kind in ("text", "reasoning"):
-        page.text(str(part.get("content", "")), style="" if kind == "text" else styles.FAINT)
-    elif kind == "tool_call":
-        asked = f"{part.get('name', '')}({signature(part.get('arguments'))})"
-        page.text(asked, mark="⚒ ", limit=6)
-    elif kind == "tool_call_response":
-        page.text(as_text(part.get("response", part.get("result"))), mark="→ ", limit=6)
-    else:
-        page.line((f"[{describe_part(part)}]", styles.FAINT))
+        with page.deeper():
+            name = f" {message.name}" if message.name else ""
+            page.line((message.role + name or "message", styles.SYSTEM))
+            with page.deeper():
+                if not message.recorded:
+                    page.line((f"(content not in the store, {message.hash})", styles.FAINT))
+                for part in message.parts:
+                    print_part(part, page, limit=12)
 
 
 def print_judgments(told: list[JudgmentRecord], page: Page) -> None:
-    """Write what was said of a record, the oldest first."""
-    page.line((f"judgments: {len(told):,}", styles.HEADING))
+    """Write what was said of a record, the oldest first, after an empty line; nothing of none."""
+    if told:
+        page.heading(f"judgments: {len(told):,}")
     for one in told:
         _judgment(one, page)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from turnspan_console import styles
 from turnspan_console.page import Page
-from turnspan_console.values import count, counted, one_line
+from turnspan_console.values import counted, one_line
 
 if TYPE_CHECKING:
     from turnspan_console.output import Output
@@ -22,7 +22,7 @@ def print_difference(difference: Difference, output: Output) -> None:
     """Print it: what is set up, then the messages in the order of the second request."""
     page = Page(output)
     for call in (difference.before, difference.after):
-        tokens = "" if call.input_tokens is None else f", {count(call.input_tokens)} tokens in"
+        tokens = "" if call.input_tokens is None else f", {call.input_tokens:,} tokens in"
         page.line(f"{call.span_id}  {call.model}, {counted(call.messages, 'message')}{tokens}")
     page.blank()
     for label, text, style in _set_up(difference):
@@ -31,10 +31,9 @@ def print_difference(difference: Difference, output: Output) -> None:
         mark, style = _MARKS[change.kind]
         page.line((f"{mark} ", style), (f"{_places(change):<10}", styles.FAINT), _said(change))
         if change.kind == "edited" and change.was is not None and change.now is not None:
-            page.push("  ")
-            page.text(change.was.text, mark="- ", style=styles.BAD, limit=3)
-            page.text(change.now.text, mark="+ ", style=styles.GOOD, limit=3)
-            page.pop()
+            with page.deeper():
+                page.text(change.was.text, mark="- ", style=styles.BAD, limit=3)
+                page.text(change.now.text, mark="+ ", style=styles.GOOD, limit=3)
     page.blank()
     page.line(cache_sentence(difference.cache))
 
@@ -85,7 +84,7 @@ def cache_sentence(cache: CacheBreak) -> str:
         "message": f"Message {cache.message + 1} is the first that changed: a cache can hold "
         "what is before it",
     }[cache.place]
-    tokens = "" if not cache.shared_tokens else f", about {count(cache.shared_tokens)} tokens"
-    read = "" if cache.read is None else f"; {count(cache.read)} were read from it"
-    lost = f", {count(cache.lost)} fewer than had been in it" if cache.lost else ""
+    tokens = "" if not cache.shared_tokens else f", about {cache.shared_tokens:,} tokens"
+    read = "" if cache.read is None else f"; {cache.read:,} were read from it"
+    lost = f", {cache.lost:,} fewer than had been in it" if cache.lost else ""
     return f"{where}{tokens}{read}{lost}."

@@ -40,8 +40,7 @@ def _print_tool(told: ToolFailures, page: Page) -> None:
     """What a tool was fed, and what the model did when it failed."""
     page.line(("Tool ", styles.TITLE), (values.one_line(told.tool), styles.TITLE))
     if told.next_steps:
-        page.blank()
-        page.line(("what the model did next", styles.HEADING))
+        page.heading("what the model did next")
     for step in told.next_steps:
         page.line(
             f"  {values.counted(step.times, 'time'):<10}",
@@ -53,18 +52,15 @@ def _print_tool(told: ToolFailures, page: Page) -> None:
 
 
 def _fed(title: str, each: list[Fed], page: Page) -> None:
-    page.blank()
-    page.line((title, styles.HEADING))
-    page.push("  ")
-    for one in each:
-        page.line(
-            (f"{values.moment(one.time)}  ", styles.FAINT),
-            (values.one_line(one.place.span), styles.ID),
-        )
-        page.push("  ")
-        page.text(one.arguments or "not recorded", limit=_LINES)
-        page.text(one.said, mark="→ ", style=styles.BAD if one.failed else "", limit=_LINES)
-        page.pop()
-    if not each:
-        page.line(("none in this time", styles.FAINT))
-    page.pop()
+    page.heading(title)
+    with page.deeper():
+        for one in each:
+            page.line(
+                (f"{values.moment(one.time)}  ", styles.FAINT),
+                (values.one_line(one.place.span), styles.ID),
+            )
+            with page.deeper():
+                page.text(one.arguments or "not recorded", limit=_LINES)
+                page.text(one.said, mark="→ ", style=styles.BAD if one.failed else "", limit=_LINES)
+        if not each:
+            page.line(("none in this time", styles.FAINT))

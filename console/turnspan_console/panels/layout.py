@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -79,6 +80,18 @@ class Fitted:
             line.append("" if at == len(self.columns) - 1 else " " * GAP)
         line.rstrip()
         return line
+
+
+def beside(columns: Sequence[Sequence[Text]], width: int) -> Iterator[Text]:
+    """Lines of blocks side by side, each of this width."""
+    for pieces in zip_longest(*columns, fillvalue=Text()):
+        line = Text()
+        for number, piece in enumerate(pieces):
+            line.append(" " * GAP if number else "")
+            line.append_text(piece)
+            line.append(" " * (width - cell_len(piece.plain)))
+        line.rstrip()
+        yield line
 
 
 def natural(columns: Sequence[Column]) -> Fitted:

@@ -34,8 +34,7 @@ def print_experiment(experiment: ExperimentRecord, output: Output, *, full: bool
         page.blank()
         _lineage(lineage, page)
     if experiment.insights:
-        page.blank()
-        page.line(("Insights", styles.HEADING))
+        page.heading("Insights")
         for insight in experiment.insights:
             _insight(insight, page)
 
@@ -46,17 +45,16 @@ def _lineage(lineage: LineageRecord, page: Page) -> None:
         marks.append(("  to be evolved", styles.WARN))
     strategy = values.one_line(lineage.strategy)
     page.line((lineage.label, styles.AGENT), f"  {strategy}" if strategy else "", *marks)
-    page.push("│ ", styles.FAINT)
-    if lineage.directive:
-        page.line(("directive  ", styles.FAINT), values.one_line(lineage.directive))
-    for once in lineage.once:
-        page.line(("next time  ", styles.FAINT), values.one_line(once))
-    evolutions = {(one.from_version, one.to_version): one for one in lineage.evolutions}
-    for version in lineage.versions:
-        _version(version, evolutions.get((version.made_from, version.version_id)), page)
-    for rollout in lineage.rollouts:
-        _rollout(rollout, page)
-    page.pop()
+    with page.deeper("│ ", styles.FAINT):
+        if lineage.directive:
+            page.line(("directive  ", styles.FAINT), values.one_line(lineage.directive))
+        for once in lineage.once:
+            page.line(("next time  ", styles.FAINT), values.one_line(once))
+        evolutions = {(one.from_version, one.to_version): one for one in lineage.evolutions}
+        for version in lineage.versions:
+            _version(version, evolutions.get((version.made_from, version.version_id)), page)
+        for rollout in lineage.rollouts:
+            _rollout(rollout, page)
 
 
 def _version(version: VersionRecord, evolution: EvolutionRecord | None, page: Page) -> None:
@@ -75,14 +73,13 @@ def _version(version: VersionRecord, evolution: EvolutionRecord | None, page: Pa
         pieces.append((f"  {evolution.score_delta:+.1f}", style))
         pieces.append((" as expected" if held else " not as expected", style))
     page.line(*pieces)
-    page.push("  ")
-    if evolution is not None:
-        for label, text in (("why", evolution.trigger), ("expected", evolution.hypothesis)):
-            if text:
-                page.line((f"{label}: ", styles.FAINT), values.one_line(text))
-    for change in version.changes:
-        page.line((f"{change.name}: ", styles.FAINT), *_change(change, page.full))
-    page.pop()
+    with page.deeper():
+        if evolution is not None:
+            for label, text in (("why", evolution.trigger), ("expected", evolution.hypothesis)):
+                if text:
+                    page.line((f"{label}: ", styles.FAINT), values.one_line(text))
+        for change in version.changes:
+            page.line((f"{change.name}: ", styles.FAINT), *_change(change, page.full))
 
 
 def _change(change: ConfigChange, full: bool) -> list[Piece]:
@@ -123,10 +120,9 @@ def _rollout(rollout: RolloutRecord, page: Page) -> None:
     if rollout.cost_usd is not None:
         pieces.append(f"  {values.dollars(rollout.cost_usd)}")
     page.line(*pieces)
-    page.push("  ")
-    for attempt in rollout.attempts:
-        _attempt(attempt, page)
-    page.pop()
+    with page.deeper():
+        for attempt in rollout.attempts:
+            _attempt(attempt, page)
 
 
 def _attempt(attempt: AttemptRecord, page: Page) -> None:
@@ -140,14 +136,13 @@ def _attempt(attempt: AttemptRecord, page: Page) -> None:
         f"  {values.seconds(attempt.duration)}",
     ]
     if attempt.calls:
-        calls = "call" if attempt.calls == 1 else "calls"
-        pieces.append((f"  {attempt.calls} {calls}", styles.FAINT))
+        pieces.append((f"  {values.counted(attempt.calls, 'call')}", styles.FAINT))
     if attempt.cost_usd is not None:
         pieces.append((f"  {values.dollars(attempt.cost_usd)}", styles.FAINT))
     pieces += _score(attempt.score)
     if attempt.error_type or attempt.error_message:
-        said = ": ".join(one for one in (attempt.error_type, attempt.error_message) if one)
-        pieces.append((f"  {values.one_line(said)}", styles.BAD))
+        error = values.error_line(attempt.error_type, attempt.error_message)
+        pieces.append((f"  {error}", styles.BAD))
     page.line(*pieces)
     for artifact in attempt.artifacts:
         kind = f" ({values.one_line(artifact.kind)})" if artifact.kind else ""

@@ -62,6 +62,13 @@ def print_rows(
     print_result(Result(tuple(names), tuple(types), rows), format_, output, indent=indent)
 
 
+def print_block(names: Sequence[str], rows: Sequence[Sequence[Any]], output: Output) -> None:
+    """Write rows as ``print_rows``, after an empty line; nothing where there are none."""
+    if rows:
+        output.line()
+        print_rows(names, rows, output)
+
+
 def as_json(result: Result, *, exact: bool = False) -> list[dict[str, object]]:
     """A result's rows for a program: ids are called as the columns that they are of, unless the
     names are exact, which are then those of the SQL that was asked."""

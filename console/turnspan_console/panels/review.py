@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,7 +12,6 @@ from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
 from turnspan_console.panels.details import print_judgments
-from turnspan_console.panels.keys import KeyReader
 from turnspan_console.panels.transcript import Transcript
 from turnspan_records.judging.review import Review, ReviewItem
 
@@ -38,6 +38,58 @@ KEYS: Final = (
 )
 _NEXT = frozenset({"s", " ", "\r", "\n", "\x1b[C"})
 _BACK = frozenset({"b", "\x1b[D"})
+
+
+_END = "q"
+"""What the end of the input is taken for."""
+
+
+class KeyReader:
+    """Reads one key at a time.
+
+    What is typed before a key is waited for is thrown away by the terminal: it was not meant for
+    what is shown now.
+    """
+
+    def read(self) -> str:
+        """A key, in lower case; nothing for what is none: several at once, which were pasted.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C was pressed.
+        """
+        try:
+            key = self._read()
+        except EOFError:
+            return _END
+        if key.startswith("\x1b["):
+            return key
+        return key.lower() if len(key) == 1 else ""
+
+    if sys.platform == "win32":
+
+        def _read(self) -> str:
+            return click.getchar()
+
+    else:
+
+        def _read(self) -> str:
+            # Not everywhere: Windows has neither.
+            import os
+            import termios
+            import tty
+
+            terminal = sys.stdin.fileno()
+            before = termios.tcgetattr(terminal)
+            try:
+                tty.setraw(terminal)
+                key = os.read(terminal, 32).decode("utf-8", "replace")
+            finally:
+                termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+            if key == "\x03":
+                raise KeyboardInterrupt
+            if key in ("", "\x04"):
+                raise EOFError
+            return key
 
 
 class Screen:
@@ -68,7 +120,7 @@ class Screen:
         item = self._show(self._review.next())
         while True:
             key = self._keys.read()
-            if key == "q" or (item is None and key in _NEXT):
+            if key == _END or (item is None and key in _NEXT):
                 self._end()
                 return self._given
             item = self._do(key, item)
@@ -114,8 +166,7 @@ class Screen:
 
     def _show(self, item: ReviewItem | None) -> ReviewItem | None:
         page = self._page
-        page.blank()
-        page.line((self._standing(), styles.HEADING))
+        page.heading(self._standing())
         if item is None:
             page.line(("Nothing is left in this queue.", styles.GOOD), "  b back, z undo, q stop")
             return None
@@ -126,9 +177,7 @@ class Screen:
         )
         title = f"Turn {item.number}"
         Transcript(self._output, full=self._full).print_turn(item.turn, title)
-        if item.judgments:
-            page.blank()
-            print_judgments(item.judgments, page)
+        print_judgments(item.judgments, page)
         self._signal(item)
         page.blank()
         return self._prompt(item)
@@ -167,6 +216,6 @@ class Screen:
         return item
 
     def _end(self) -> None:
-        judged = "judgment" if self._given == 1 else "judgments"
-        now = self._review.progress
-        self._page.line((f"{self._given} {judged}; {now.left:,} left to judge.", styles.FAINT))
+        judged = values.counted(self._given, "judgment")
+        left = self._review.progress.left
+        self._page.line((f"{judged}; {left:,} left to judge.", styles.FAINT))

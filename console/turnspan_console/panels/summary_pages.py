@@ -11,11 +11,10 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from datetime import datetime
-from decimal import Decimal
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from turnspan_console import values
 from turnspan_console.control_characters import json_text, visible
@@ -28,6 +27,13 @@ _COLUMNS: Final = (
     *("#", "began", "asked", "ended", "rounds", "calls", "tools", "tokens", "cost", "judged"),
     "turn",
 )
+_MEMBERS: Final = (
+    *("project", "session_id", "users", "agents", "models", "began", "ended", "nested", "calls"),
+    *("tools", "tool_errors", "input_tokens", "output_tokens", "cost_usd", "targets", "verdict"),
+    "turns",
+)
+"""What a line of JSON has of a session, in this order."""
+_RENAMED: Final = {"nested": "nested_turns"}
 _PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9.-]+")
 _MARKDOWN: Final = re.compile(r"[\\`*_{}\[\]<>#|~&!$]")
@@ -36,6 +42,15 @@ _TITLE: Final = re.compile(r"[^#<>\[\]{}|\x00-\x1f\x7f\ufffd]{1,200}")
 _MAGIC: Final = re.compile(r"~~~|__|''")
 
 Escape = Callable[[str], str]
+
+
+class PageFormat(NamedTuple):
+    """How pages are written."""
+
+    write: Callable[[SessionSummary], str]
+    suffix: str
+    between: str = "\n"
+    """What stands between two in one file."""
 
 
 def page_name(text: str) -> str:
@@ -72,29 +87,13 @@ def wikitext(session: SessionSummary) -> str:
 
 def json_line(session: SessionSummary) -> str:
     """The same for a program, on one line. Times are ISO 8601 in UTC, durations seconds."""
-    value = {
-        "project": session.project,
-        "session_id": session.session_id,
-        "users": session.users,
-        "agents": session.agents,
-        "models": session.models,
-        "began": session.began,
-        "ended": session.ended,
-        "nested_turns": session.nested,
-        "calls": session.calls,
-        "tools": session.tools,
-        "tool_errors": session.tool_errors,
-        "input_tokens": session.input_tokens,
-        "output_tokens": session.output_tokens,
-        "cost_usd": session.cost_usd,
-        "targets": session.targets,
-        "verdict": asdict(session.verdict),
-        "turns": [asdict(turn) for turn in session.turns],
-    }
+    value = {_RENAMED.get(name, name): getattr(session, name) for name in _MEMBERS}
     return json_text(json.dumps(value, ensure_ascii=False, default=_plain)) + "\n"
 
 
-def _plain(value: datetime | Decimal) -> str:
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
@@ -178,7 +177,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _markdown(text: str) -> str:
-    return _MARKDOWN.sub(r"\\\g<0>", visible(" ".join(text.split())))
+    return _MARKDOWN.sub(r"\\\g<0>", values.one_line(text))
 
 
 def _code(text: str) -> str:
@@ -189,10 +188,16 @@ def _code(text: str) -> str:
 def _wiki(text: str) -> str:
     """Every sign that could begin markup as a character reference, which a wiki shows and never
     reads."""
-    one_line = visible(" ".join(text.split()))
-    return _WIKI_SAFE.sub(lambda found: f"&#{ord(found[0])};", one_line)
+    return _WIKI_SAFE.sub(lambda found: f"&#{ord(found[0])};", values.one_line(text))
 
 
 def _link(target: str) -> str:
     plain = _TITLE.fullmatch(target) and visible(target) == target
     return f"[[:{target}]]" if plain and not _MAGIC.search(target) else _wiki(target)
+
+
+FORMATS: Final = {
+    "markdown": PageFormat(markdown, ".md"),
+    "wikitext": PageFormat(wikitext, ".wiki"),
+    "jsonl": PageFormat(json_line, ".json", ""),
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 from turnspan_console import styles, values
@@ -29,6 +29,11 @@ _ROLES = {
 }
 
 
+def print_conversation(conversation: Conversation, output: Output, *, full: bool = False) -> None:
+    """Write a conversation for a person."""
+    Transcript(output, full=full).print(conversation)
+
+
 class Transcript:
     """Prints a conversation. ``full`` shows long texts whole."""
 
@@ -43,10 +48,6 @@ class Transcript:
         for step in conversation.steps:
             number += isinstance(step, TurnRecord)
             self._step(step, f"Turn {number}")
-
-    def print_turn(self, turn: TurnRecord, title: str) -> None:
-        """One turn of a conversation."""
-        self._turn(turn, title)
 
     def _heading(self, conversation: Conversation) -> None:
         calls = list(conversation.calls())
@@ -68,14 +69,15 @@ class Transcript:
 
     def _step(self, step: Step, title: str = "") -> None:
         if isinstance(step, TurnRecord):
-            self._turn(step, title)
+            self.print_turn(step, title)
         elif isinstance(step, CallRecord):
             self._call(step)
         else:
             self._page.blank()
             self._execution(step)
 
-    def _turn(self, turn: TurnRecord, title: str) -> None:
+    def print_turn(self, turn: TurnRecord, title: str) -> None:
+        """One turn of a conversation; a nested one has no title."""
         page = self._page
         page.blank()
         reason = turn.ended_how
@@ -94,14 +96,13 @@ class Transcript:
             (reason, styles.stop_reason(reason)),
             (f"  {_joined(facts)}", styles.FAINT),
         )
-        page.push("┃ " if title else "│ ", styles.AGENT)
-        if turn.user_message and not _user_spoke(turn):
-            self._said("user", turn.user_message)
-        for step in turn.steps:
-            self._step(step)
-        if turn.response_text and not any(isinstance(step, CallRecord) for step in turn.steps):
-            self._said("assistant", turn.response_text)
-        page.pop()
+        with page.deeper("┃ " if title else "│ ", styles.AGENT):
+            if turn.user_message and not _user_spoke(turn):
+                self._said("user", turn.user_message)
+            for step in turn.steps:
+                self._step(step)
+            if turn.response_text and not any(isinstance(step, CallRecord) for step in turn.steps):
+                self._said("assistant", turn.response_text)
         self._ending(turn, "┗ " if title else "╰ ")
 
     def _ending(self, turn: TurnRecord, corner: str) -> None:
@@ -128,14 +129,13 @@ class Transcript:
             self._message(message)
         page.blank()
         page.line(("assistant", styles.ASSISTANT), (f"  {self._call_facts(call)}", styles.FAINT))
-        page.push("  ")
-        self._reply(call)
-        for request in call.requests:
-            self._request(request)
-        if call.error_type:
-            error = f"{call.error_type}: {call.error_message}"
-            page.text(error, mark="✗ ", style=styles.BAD, limit=6)
-        page.pop()
+        with page.deeper():
+            self._reply(call)
+            for request in call.requests:
+                self._request(request)
+            if call.error_type:
+                error = values.error_text(call.error_type, call.error_message)
+                page.text(error, mark="✗ ", style=styles.BAD, limit=6)
 
     def _call_facts(self, call: CallRecord) -> str:
         reasons = [one for one in call.finish_reasons if one not in _USUAL_FINISH]
@@ -166,7 +166,7 @@ class Transcript:
         for reply in recorded:
             for part in reply.parts:
                 if part.get("type") != "tool_call":
-                    self._part(part)
+                    print_part(part, self._page)
 
     # -- messages --------------------------------------------------------------------------------
 
@@ -178,13 +178,12 @@ class Transcript:
         role = message.role or "message"
         name = f" {message.name}" if message.name else ""
         self._page.line((role + name, _ROLES.get(role, styles.TITLE)))
-        self._page.push("  ")
-        if not message.recorded:
-            self._page.line((f"(content not in the store, {message.hash})", styles.FAINT))
-        limit = 4 if role in ("system", "developer") else 16
-        for part in parts:
-            self._part(part, limit=limit)
-        self._page.pop()
+        with self._page.deeper():
+            if not message.recorded:
+                self._page.line((f"(content not in the store, {message.hash})", styles.FAINT))
+            limit = 4 if role in ("system", "developer") else 16
+            for part in parts:
+                print_part(part, self._page, limit=limit)
 
     def _said(self, role: str, text: str) -> None:
         self._message(MessageRecord("", role, parts=[{"type": "text", "content": text}]))
@@ -194,58 +193,36 @@ class Transcript:
         is_response = part.get("type") == "tool_call_response"
         return is_response and str(part.get("id", "")) in self._answered
 
-    def _part(self, part: Mapping[str, Any], limit: int = 16) -> None:
-        kind = part.get("type")
-        page = self._page
-        if kind == "text":
-            page.text(str(part.get("content", "")), limit=limit)
-        elif kind == "reasoning":
-            page.text(str(part.get("content", "")), style=_THOUGHT, limit=6)
-        elif kind == "tool_call_response":
-            page.text(as_text(part.get("response", part.get("result"))), mark="→ ", limit=8)
-        elif kind == "tool_call":
-            arguments = signature(part.get("arguments"))
-            page.line(("⚒ ", styles.TOOL), (f"{part.get('name', '')}({arguments})", styles.TOOL))
-        else:
-            page.line((f"[{describe_part(part)}]", styles.FAINT))
-
     # -- tools -----------------------------------------------------------------------------------
 
     def _request(self, request: ToolRequestRecord) -> None:
         tool = request.execution
         if request.answered or tool is not None:
             self._answered.add(request.call_id)
-        failed = tool is not None and tool.failed
-        self._tool_line(
-            request.name,
-            request.arguments,
-            failed,
-            values.seconds(tool.duration) if tool is not None else "",
-            self._id(tool.span_id) if tool is not None else "",
-        )
-        self._page.push("  ")
-        if tool is not None:
-            self._result(tool)
-            seen, result = as_text(request.seen), as_text(tool.result)
-            if request.answered and not _same_result(seen, result) and seen.strip():
-                self._page.text(
-                    f"the model was given: {seen}", mark="⇒ ", style=styles.WARN, limit=4
-                )
-        elif request.answered:
-            self._page.text(as_text(request.seen), mark="→ ", style=styles.FAINT, limit=6)
-        else:
-            self._page.line(("no result recorded", styles.FAINT))
-        self._page.pop()
+        self._tool_line(request.name, request.arguments, tool)
+        with self._page.deeper():
+            if tool is not None:
+                self._result(tool)
+                seen, result = as_text(request.seen), as_text(tool.result)
+                if request.answered and not _same_result(seen, result) and seen.strip():
+                    self._page.text(
+                        f"the model was given: {seen}", mark="⇒ ", style=styles.WARN, limit=4
+                    )
+            elif request.answered:
+                self._page.text(as_text(request.seen), mark="→ ", style=styles.FAINT, limit=6)
+            else:
+                self._page.line(("no result recorded", styles.FAINT))
 
     def _execution(self, tool: ToolExecutionRecord) -> None:
-        duration, id_ = values.seconds(tool.duration), self._id(tool.span_id)
-        self._tool_line(tool.name, tool.arguments, tool.failed, duration, id_)
-        self._page.push("  ")
-        self._result(tool)
-        self._page.pop()
+        self._tool_line(tool.name, tool.arguments, tool)
+        with self._page.deeper():
+            self._result(tool)
 
-    def _tool_line(self, name: str, arguments: Any, failed: bool, time: str, id_: str) -> None:
-        facts = f"  {_joined(['failed' if failed else '', time, id_])}"
+    def _tool_line(self, name: str, arguments: Any, ran: ToolExecutionRecord | None) -> None:
+        failed, facts = ran is not None and ran.failed, "  "
+        if ran is not None:
+            took, id_ = values.seconds(ran.duration), self._id(ran.span_id)
+            facts += _joined(["failed" if failed else "", took, id_])
         room = self._page.width - len(facts) - len(name) - 4
         shown = signature(arguments)
         if self._page.output.terminal and not self._page.full and len(shown) > room:
@@ -259,8 +236,8 @@ class Transcript:
 
     def _result(self, tool: ToolExecutionRecord) -> None:
         if tool.error_type or tool.error_message:
-            words = ": ".join(one for one in (tool.error_type, tool.error_message) if one)
-            self._page.text(words, mark="✗ ", style=styles.BAD, limit=6)
+            error = values.error_text(tool.error_type, tool.error_message)
+            self._page.text(error, mark="✗ ", style=styles.BAD, limit=6)
         if tool.result:
             mark, style = ("✗ ", styles.BAD) if tool.failed else ("→ ", styles.FAINT)
             self._page.text(as_text(tool.result), mark=mark, style=style, limit=6)
@@ -271,6 +248,22 @@ class Transcript:
 
 _USUAL_FINISH = frozenset({"stop", "end_turn", "tool_calls", "tool_use", "tool_call", ""})
 _THOUGHT = "italic bright_black"
+
+
+def print_part(part: Mapping[str, Any], page: Page, limit: int = 16) -> None:
+    """Write a part of a message; a text with at most so many lines."""
+    kind = part.get("type")
+    if kind == "text":
+        page.text(str(part.get("content", "")), limit=limit)
+    elif kind == "reasoning":
+        page.text(str(part.get("content", "")), style=_THOUGHT, limit=6)
+    elif kind == "tool_call_response":
+        page.text(as_text(part.get("response", part.get("result"))), mark="→ ", limit=8)
+    elif kind == "tool_call":
+        asked = f"{part.get('name', '')}({signature(part.get('arguments'))})"
+        page.text(asked, mark="⚒ ", style=styles.TOOL, limit=6)
+    else:
+        page.line((f"[{describe_part(part)}]", styles.FAINT))
 
 
 def signature(arguments: Any) -> str:
@@ -317,12 +310,9 @@ def _compact(value: Any) -> str:
 
 
 def _user_spoke(turn: TurnRecord) -> bool:
-    new = (one for call in _own_calls(turn) for one in call.new_messages)
-    return any(one.role == "user" and one.recorded for one in new)
-
-
-def _own_calls(turn: TurnRecord) -> Iterator[CallRecord]:
-    return (step for step in turn.steps if isinstance(step, CallRecord))
+    calls = (step for step in turn.steps if isinstance(step, CallRecord))
+    new = (message for call in calls for message in call.new_messages)
+    return any(message.role == "user" and message.recorded for message in new)
 
 
 def _joined(facts: list[str]) -> str:

@@ -36,13 +36,11 @@ def print_turn_end(end: TurnEnd, output: Output, *, full: bool = False) -> None:
     page.section("user", end.user_message, limit=_LINES)
     page.section("answer", end.response_text, limit=_LINES)
     if end.calls:
-        page.blank()
-        page.line(("last model calls", styles.HEADING))
+        page.heading("last model calls")
         for call in end.calls:
             _call(call, page)
     if end.tools:
-        page.blank()
-        page.line(("last tool calls", styles.HEADING))
+        page.heading("last tool calls")
         for tool in end.tools:
             _tool(tool, page)
     for nested in end.nested:

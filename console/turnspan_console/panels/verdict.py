@@ -25,8 +25,6 @@ def print_checks(checks: Sequence[Check], output: Output) -> None:
             page.line((area.capitalize(), styles.TITLE))
         mark, style = _MARKS[one.level]
         finding_style = "" if one.level == OK else style
-        page.push(f"  {mark} ", style)
-        page.pop()
         page.text(one.finding, mark=f"  {mark} {one.name:{width}}  ", style=finding_style)
         if one.remedy:
             page.text(one.remedy, mark=f"    {'':{width}}  → ")
