@@ -130,11 +130,6 @@ def tell(text: str, *, dim: bool = False) -> None:
     click.secho(visible(text), err=True, dim=dim)
 
 
-def progress(text: str) -> None:
-    """Replace the line of standard error's terminal that the cursor is on."""
-    click.echo(f"\r\033[2K{visible(text)}", nl=False, err=True)
-
-
 def log_to_people() -> None:
     """Have the log written to standard error, with a time; a record may quote what came in."""
     handler = logging.StreamHandler()

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
 
-from turnspan_console.failures import USAGE, Failure
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.output import Output
+from turnspan_console.panels import demo_sets
+from turnspan_console.panels.comparison import print_comparison
+from turnspan_console.panels.demo_frame import need_clone, print_next, recorded
+from turnspan_console.panels.diagnostic import print_brief_answers
+from turnspan_console.panels.lineages import print_experiment
+from turnspan_records.lookup import RecordRef
+from turnspan_records.loop.comparison import compare
+from turnspan_records.loop.improvement import ExperimentRecord
+from turnspan_records.loop.lineages import experiment
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from turnspan_clickhouse.store.client import Store
-    from turnspan_clickhouse.store.dsn import Dsn
-    from turnspan_records.loop.improvement import ExperimentRecord
-
-PROJECT = "camp"
+PROJECT: Final = "camp"
 
 
 def need_example() -> None:
-    """Say where the example is, where it is not: it is no part of the package."""
-    if find_spec("training_camp") is None:
-        raise Failure(
-            "The training camp is one of the examples, which a clone of the repository has: "
-            "run `make demo ARGS=--camp` there.",
-            USAGE,
-        )
+    """Say where the example is, where it is not."""
+    need_clone("training_camp", "training camp", "--camp")
 
 
 def play(store: str) -> list[str]:
     """Play the training camp, recorded; returns what its experiment is called."""
     from training_camp import run
-    from turnspan_console.panels.demo_frame import recorded
 
     with recorded(store, service="turnspan-demo", project=PROJECT):
         return [run().session]
@@ -41,16 +38,6 @@ def play(store: str) -> list[str]:
 def show(store: Store, dsn: Dsn, played: Sequence[str], begun: datetime, output: Output) -> None:
     """Show a camp's tree, its first answer beside its last, what was learned, and the training
     data that comes of it."""
-    from turnspan_console.panels import demo_sets
-    from turnspan_console.panels.comparison import print_comparison
-    from turnspan_console.panels.demo_frame import print_next
-    from turnspan_console.panels.diagnostic import print_answer
-    from turnspan_console.panels.lineages import print_experiment
-    from turnspan_records.diagnostics import diagnostics
-    from turnspan_records.lookup import RecordRef
-    from turnspan_records.loop.comparison import compare
-    from turnspan_records.loop.lineages import experiment
-
     session = played[0]
     shown = experiment(store, session, project=PROJECT)
     print_experiment(shown, output)
@@ -59,10 +46,7 @@ def show(store: Store, dsn: Dsn, played: Sequence[str], begun: datetime, output:
     output.title("The first answer of a lineage beside its last")
     found = [RecordRef("artifact", id_, shown.project) for id_ in ids]
     print_comparison(compare(store, found), output)
-    for name in ("versions", "insights"):
-        one = diagnostics()[name]
-        result = one.run(store, project=PROJECT, limit=50)
-        print_answer(one, result, output, brief=True, first=False, limit=50)
+    print_brief_answers(store, {"versions": 50, "insights": 50}, PROJECT, begun, output)
     demo_sets.show(store, dsn, PROJECT, begun, output)
     commands = (
         *(("lineage", session), ("compare", *(id_[:8] for id_ in ids))),

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import nullcontext
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.lazy import entry_points
 from turnspan_console.output import Output
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from turnspan_clickhouse.store.client import Store
-    from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_console.panels.consortium_run import print_run
+from turnspan_console.panels.demo_frame import print_next, recorded
+from turnspan_console.panels.import_report import print_report
+from turnspan_console.panels.results import print_result
+from turnspan_records.access.window import Window
+from turnspan_records.consortium.run_detail import consortium_run
+from turnspan_records.consortium.runs import consortium_runs
+from turnspan_records.importing.import_run import import_log
 
 PROJECT: Final = "turnspan-demo"
 IMPORTED: Final = "turnspan-demo-log"
@@ -35,7 +43,6 @@ def need_example() -> None:
 
 def play(store: str) -> list[str]:
     """Make the runs, recorded; returns the path of the log that ``llm`` wrote, if it made them."""
-    from turnspan_console.panels.demo_frame import recorded
     from turnspan_demo import consortium
 
     output = Output()
@@ -51,14 +58,7 @@ def play(store: str) -> list[str]:
 
 def show(store: Store, dsn: Dsn, logs: Sequence[str], begun: datetime, output: Output) -> None:
     """Show the runs, and one with its members side by side; then what can be done with the log."""
-
-    from turnspan_console.panels.consortium_run import print_run
-    from turnspan_console.panels.demo_frame import print_next
-    from turnspan_console.panels.results import print_result
     from turnspan_demo.consortium import QUESTIONS
-    from turnspan_records.access.window import Window
-    from turnspan_records.consortium.run_detail import consortium_run
-    from turnspan_records.consortium.runs import consortium_runs
 
     result = consortium_runs(store, window=Window(since=begun), limit=10)
     if len(result.rows) != len(QUESTIONS):
@@ -79,15 +79,7 @@ def show(store: Store, dsn: Dsn, logs: Sequence[str], begun: datetime, output: O
 
 def _import(store: Store, log: Path, output: Output) -> None:
     """Bring in the log that ``llm`` wrote of the same runs, as a project of its own."""
-    from contextlib import nullcontext
-
-    from turnspan_clickhouse.spool.spool import Spool
-    from turnspan_console.lazy import entry_points
-    from turnspan_console.panels.import_report import print_report
-    from turnspan_console.panels.results import print_result
     from turnspan_demo.consortium import QUESTIONS
-    from turnspan_records.consortium.runs import consortium_runs
-    from turnspan_records.importing.import_run import import_log
 
     log_of: Any = entry_points("turnspan.importers")["llm"].load().callback
     output.line()

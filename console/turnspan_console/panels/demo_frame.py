@@ -1,4 +1,4 @@
-"""What every demonstration does: record what is played, and say where the records are."""
+"""What every demonstration does: play, record, land, show, and say where the records are."""
 
 from __future__ import annotations
 
@@ -8,14 +8,80 @@ import shlex
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime, timezone
+from importlib.util import find_spec
+from typing import Protocol
 
+from rich.text import Text
+
+import turnspan
+from turnspan_clickhouse.errors import SchemaChangedError
+from turnspan_clickhouse.ship.first_run import typed
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn, data_folder
+from turnspan_console import styles
+from turnspan_console.failures import USAGE, Failure
 from turnspan_console.options import chosen_dsn, store_text
 from turnspan_console.output import Output, note
+from turnspan_records.access import open_dsn
 
-if TYPE_CHECKING:
-    from turnspan_clickhouse.store.client import Store
-    from turnspan_clickhouse.store.dsn import Dsn
+
+class Demonstration(Protocol):
+    """What plays something and shows what was recorded of it."""
+
+    def need_example(self) -> None:
+        """Raise ``Failure`` where something is missing that it plays with."""
+        ...
+
+    def play(self, store: str) -> list[str]:
+        """Play, recorded into the store of a DSN; what is returned is what ``show`` is given."""
+        ...
+
+    def show(
+        self, store: Store, dsn: Dsn, played: list[str], begun: datetime, output: Output, /
+    ) -> None:
+        """Show what was recorded since it began."""
+        ...
+
+
+def demonstrate(example: Demonstration) -> None:
+    """Play an example into the chosen store and show what it is about."""
+    example.need_example()
+    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        raise Failure("OTEL_SDK_DISABLED is true, so nothing would be recorded: unset it.", USAGE)
+    dsn, text = chosen_store()
+    begun = datetime.now(timezone.utc)
+    if not dsn.embedded:  # say at once that the server is away, not after the runs
+        opened(dsn).close()
+    played = example.play(text)
+    if not dsn.embedded:  # however long that takes: readers wait a short time
+        for error in ship(dsn).errors:
+            note(error)
+    with opened(dsn) as store:
+        example.show(store, dsn, played, begun, Output())
+
+
+def need_sdks() -> None:
+    """Say what to install, where an SDK is missing that the agents call models with."""
+    missing = [name for name in ("openai", "anthropic") if find_spec(name) is None]
+    if missing:
+        raise Failure(
+            f"The demonstration needs the {' and '.join(missing)} SDK: "
+            "pip install 'turnspan[demo]'.",
+            USAGE,
+        )
+
+
+def need_clone(module: str, name: str, option: str) -> None:
+    """Say where an example is, where it is not: it is no part of the package."""
+    need_sdks()
+    if find_spec(module) is None:
+        raise Failure(
+            f"The {name} is one of the examples, which a clone of the repository has: "
+            f"run `make demo ARGS={option}` there.",
+            USAGE,
+        )
 
 
 @dataclass
@@ -30,8 +96,6 @@ def recorded(
     store: str, *, service: str, project: str, exporters: Sequence[str] = ("turnspan",)
 ) -> Generator[Landed]:
     """Record what is done inside, of the SDKs as well; afterwards say what has not landed."""
-    import turnspan
-
     turnspan.configure(
         service_name=service, project=project, store=store, exporters=list(exporters)
     )
@@ -49,8 +113,6 @@ def recorded(
 
 def chosen_store() -> tuple[Dsn, str]:
     """The store and its DSN's text: a folder of the demonstration's own unless one is named."""
-    from turnspan_clickhouse.store.dsn import Dsn, data_folder
-
     named = store_text() or os.environ.get("TURNSPAN_STORE", "")
     if named.strip():
         return chosen_dsn(), named
@@ -62,8 +124,6 @@ def chosen_store() -> tuple[Dsn, str]:
 
 def _set_aside_if_outdated(dsn: Dsn) -> None:
     """Begin a new store where the demonstration's own has the tables of another version."""
-    from turnspan_clickhouse.errors import SchemaChangedError
-
     assert dsn.path is not None
     if not (dsn.path / "engine").exists():
         return
@@ -77,8 +137,6 @@ def _set_aside_if_outdated(dsn: Dsn) -> None:
 
 def opened(dsn: Dsn) -> Store:
     """The store, open, with its tables."""
-    from turnspan_records.access import open_dsn
-
     return open_dsn(dsn, note=note, create=True)
 
 
@@ -86,11 +144,6 @@ def print_next(
     dsn: Dsn, commands: Sequence[Sequence[str]], output: Output, *, also: Sequence[object] = ()
 ) -> None:
     """Where the records are, and what can be asked next: arguments of ``turnspan``."""
-    from rich.text import Text
-
-    from turnspan_clickhouse.ship.first_run import typed
-    from turnspan_console import styles
-
     output.line()
     output.line(Text("The records are in ", style=styles.TITLE).append(str(dsn)))
     for line in also:

@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
 
+from rich.text import Text
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn, data_folder
+from turnspan_console import styles
 from turnspan_console.failures import FINDING, Failure
 from turnspan_console.output import Output
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from pathlib import Path
-
-    from turnspan_clickhouse.store.client import Store
-    from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_console.panels.comparison import print_texts
+from turnspan_console.panels.training_set import print_made
+from turnspan_records.access.window import Window
+from turnspan_records.training import Filters, TrainingSet, export
 
 _MOST: Final = 600
 """Characters of a line that are shown."""
@@ -23,14 +27,6 @@ _MOST: Final = 600
 
 def show(store: Store, dsn: Dsn, project: str, begun: datetime, output: Output) -> Path:
     """Export pairs and good answers; show a pair side by side, the counts and a line."""
-    from rich.text import Text
-
-    from turnspan_clickhouse.store.dsn import data_folder
-    from turnspan_console import styles
-    from turnspan_console.panels.training_set import print_made
-    from turnspan_records.access.window import Window
-    from turnspan_records.training import Filters, TrainingSet, export
-
     beside = data_folder() if dsn.path is None else dsn.path.parent
     folder = beside / "sets" / f"{project}-{begun:%Y%m%dT%H%M%S}"
     only = Filters(project=project, window=Window(since=begun))
@@ -81,8 +77,6 @@ def _telling(found: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _show_pair(line: dict[str, Any], output: Output) -> None:
-    from turnspan_console.panels.comparison import print_texts
-
     asked = str(line["prompt"][-1]["content"])
     source = line["source"]
     chosen, rejected = (str(line[side][-1]["content"]) for side in ("chosen", "rejected"))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
+
 from rich.text import Text
 
-from turnspan_clickhouse.store.client import Result
+from turnspan_clickhouse.store.client import Result, Store
 from turnspan_console import styles
 from turnspan_console.output import Output
 from turnspan_console.panels.results import print_result
-from turnspan_records.diagnostics import Diagnostic
+from turnspan_records.access.window import Window
+from turnspan_records.diagnostics import Diagnostic, diagnostics
 
 
 def print_answer(
@@ -32,3 +36,14 @@ def print_answer(
     if not brief:
         output.line()
         output.prose(Text(one.remedy, style=styles.FAINT))
+
+
+def print_brief_answers(
+    store: Store, rows: Mapping[str, int], project: str, since: datetime, output: Output
+) -> None:
+    """Print the answers of diagnostics in brief, each by its name with so many rows."""
+    for name, limit in rows.items():
+        one = diagnostics()[name]
+        window = Window(since=since)
+        result = one.run(store, project=project, window=window, limit=limit + 1)
+        print_answer(one, result, output, brief=True, first=False, limit=limit)
