@@ -41,7 +41,8 @@ def test_a_waterfall_beside_the_conversation(look: Look, made_page: ServedPage) 
         *("⚒ search", "Nested turn 2 helper", "● call 3"),
         "⋯ nothing ran for 15.5 s",
     ]
-    assert ["parallel to 2 others" in name for name in names[:5]] == [False, False, True, True, True]
+    beside = ["parallel to 2 others" in name for name in names[:5]]
+    assert beside == [False, False, True, True, True]
     levels = seen.page.eval_on_selector_all(LINES, "all => all.map(one => one.ariaLevel)")
     assert levels[0] == "1" and levels[12] == "3"
     bars = seen.page.eval_on_selector_all(

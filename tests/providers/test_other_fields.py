@@ -12,7 +12,8 @@ from support.normalised import Landed
 from support.other_servers import events, gpt
 from support.sdks import HTTP
 from support.sealing import rebuild_record
-from turnspan.dialects.convert import RequestParts, join_request
+from turnspan.content.model import RequestParts
+from turnspan.dialects.convert import join_request
 from turnspan_clickhouse.rows.tables import MessageRow
 
 HELLO: list[Any] = [{"role": "user", "content": "hello"}]
