@@ -89,7 +89,7 @@ def test_a_class_name_stands_once_in_the_product() -> None:
     assert {name: each for name, each in places.items() if len(each) > 1} == {}
 
 
-NOUNS = {"landing", "nesting", "opening", "recording", "testing", "wiring"}
+NOUNS = {"landing", "listing", "nesting", "opening", "recording", "testing", "wiring"}
 """Words in -ing that name a thing."""
 
 
