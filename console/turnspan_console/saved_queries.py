@@ -56,10 +56,7 @@ def saved_query(name: str) -> str:
     Raises:
         SavedQueryError: there is none, or as of ``saved_queries``.
     """
-    known = saved_queries()
-    if name not in known:
-        raise SavedQueryError(_unknown(name, known))
-    return known[name]
+    return _having(name)[name]
 
 
 def save_query(name: str, sql: str) -> None:
@@ -87,10 +84,9 @@ def delete_query(name: str) -> None:
         SavedQueryError: there is none, or the file cannot be read or written.
     """
     with _changing() as path:
-        known = saved_queries()
-        if name not in known:
-            raise SavedQueryError(_unknown(name, known))
-        _write(path, {other: sql for other, sql in known.items() if other != name})
+        known = _having(name)
+        del known[name]
+        _write(path, known)
 
 
 def _check(name: str, sql: str) -> None:
@@ -109,9 +105,13 @@ def _check(name: str, sql: str) -> None:
         )
 
 
-def _unknown(name: str, known: dict[str, str]) -> str:
-    names = ", ".join(known) or "none yet"
-    return f"No statement is saved as {name!r}; there are: {names}."
+def _having(name: str) -> dict[str, str]:
+    """The statements, of which one has this name."""
+    known = saved_queries()
+    if name not in known:
+        names = ", ".join(known) or "none yet"
+        raise SavedQueryError(f"No statement is saved as {name!r}; there are: {names}.")
+    return known
 
 
 @contextlib.contextmanager

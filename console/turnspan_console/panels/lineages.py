@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
@@ -95,63 +97,47 @@ def _value(text: str | None) -> str:
 
 def _around(before: str, after: str, kept: int = 12, most: int = 60) -> tuple[str, str]:
     """Two texts without the long beginning that they have in common."""
-    same = 0
-    for one, other in zip(before, after, strict=False):
-        if one != other:
-            break
-        same += 1
-    start = max(0, same - kept)
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
+    start = max(0, sum(1 for _ in alike) - kept)
     if start:
         before, after = f"…{before[start:]}", f"…{after[start:]}"
     return tuple(text if len(text) <= most else f"{text[:most]}…" for text in (before, after))  # type: ignore[return-value]
 
 
 def _rollout(rollout: RolloutRecord, page: Page) -> None:
-    task = f" {values.one_line(rollout.task)}" if rollout.task else ""
-    pieces: list[Piece] = [
+    page.line(
         (f"cycle {rollout.cycle}", styles.HEADING),
-        task,
-        ("  ", ""),
-        (rollout.version_id[:_SHOWN], styles.ID),
-        ("  ", ""),
+        f" {values.one_line(rollout.task)}" if rollout.task else "",
+        (f"  {rollout.version_id[:_SHOWN]}  ", styles.ID),
         (rollout.status or "running", _STATUS.get(rollout.status, styles.BUSY)),
-    ]
-    pieces += _score(rollout.score)
-    if rollout.cost_usd is not None:
-        pieces.append(f"  {values.dollars(rollout.cost_usd)}")
-    page.line(*pieces)
+        *_score(rollout.score),
+        "" if rollout.cost_usd is None else f"  {values.dollars(rollout.cost_usd)}",
+    )
     with page.deeper():
         for attempt in rollout.attempts:
             _attempt(attempt, page)
 
 
 def _attempt(attempt: AttemptRecord, page: Page) -> None:
-    mark = "•" if attempt.final else " "
-    pieces: list[Piece] = [
-        f"{mark} {attempt.number} ",
-        (attempt.attempt_id[:_SHOWN], styles.ID),
-        ("  ", ""),
+    error = values.error_line(attempt.error_type, attempt.error_message)
+    page.line(
+        f"{'•' if attempt.final else ' '} {attempt.number} ",
+        (f"{attempt.attempt_id[:_SHOWN]}  ", styles.ID),
         (attempt.status, _STATUS.get(attempt.status, styles.BUSY)),
         f"  {values.one_line(attempt.model)}" if attempt.model else "",
         f"  {values.seconds(attempt.duration)}",
-    ]
-    if attempt.calls:
-        pieces.append((f"  {values.counted(attempt.calls, 'call')}", styles.FAINT))
-    if attempt.cost_usd is not None:
-        pieces.append((f"  {values.dollars(attempt.cost_usd)}", styles.FAINT))
-    pieces += _score(attempt.score)
-    if attempt.error_type or attempt.error_message:
-        error = values.error_line(attempt.error_type, attempt.error_message)
-        pieces.append((f"  {error}", styles.BAD))
-    page.line(*pieces)
+        (f"  {values.counted(attempt.calls, 'call')}" if attempt.calls else "", styles.FAINT),
+        ("" if attempt.cost_usd is None else f"  {values.dollars(attempt.cost_usd)}", styles.FAINT),
+        *_score(attempt.score),
+        (f"  {error}" if error else "", styles.BAD),
+    )
     for artifact in attempt.artifacts:
         kind = f" ({values.one_line(artifact.kind)})" if artifact.kind else ""
         page.line(
             ("      wrote ", styles.FAINT),
             values.one_line(artifact.target),
             (kind, styles.FAINT),
-            ("  ", ""),
-            (artifact.artifact_id[:_SHOWN], styles.ID),
+            (f"  {artifact.artifact_id[:_SHOWN]}", styles.ID),
         )
 
 
