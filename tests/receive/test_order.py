@@ -316,7 +316,7 @@ def test_a_large_request_keeps_nobody_waiting(
     embedded_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What comes after it is answered before it; every span of it lands once, and a trace whole."""
-    monkeypatch.setattr("turnspan_clickhouse.receive.receiver.MAX_SPANS_AT_ONCE", 20)
+    monkeypatch.setattr("turnspan_clickhouse.receive.landing_request.MAX_SPANS_AT_ONCE", 20)
     large = request("", ())
     for number in range(60):
         large.MergeFrom(request(f"large {number}", TWO_AGENTS))

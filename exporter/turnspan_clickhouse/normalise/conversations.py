@@ -59,8 +59,6 @@ class DerivedConversations:
         self.nodes = NodeIndex()
         self.traces = Traces()
 
-    # -- finding ------------------
-
     def settle_session(self, facts: SpanFacts) -> None:
         """A conversation named by the id of a response (Microsoft's agent framework does) is none:
         each call would be one. It says which response the call goes on with."""
@@ -98,11 +96,11 @@ class DerivedConversations:
         self, asking: JoinRequest, conversation: DerivedConversation | None
     ) -> CallNode | None:
         """The newest call that asked just the same and failed; in this conversation, any."""
-        found: CallNode | None = None
-        for node in self.nodes.by_key(asking.project, _asked_key(asking, asking.chain)):
+        alike = self.nodes.by_key(asking.project, _asked_key(asking, asking.chain))
+        for node in reversed(alike):
             if node.failed if conversation is None else node.conversation is conversation:
-                found = node
-        return found
+                return node
+        return None
 
     def _by_previous_id(self, asking: JoinRequest) -> Link | None:
         key = self._reader.digest("response\0" + asking.previous_id)
@@ -282,8 +280,6 @@ class DerivedConversations:
         chain = extended(node.chain, answered[0] if answered else 0)
         asking.chain = _chained(asking.keys, len(asking.keys), chain)
 
-    # -- across processes ------------------
-
     def _elsewhere(self, project: str, keys: list[int]) -> list[KnownAnswer]:
         return [] if self._shared is None or not keys else self._shared.find(project, keys)
 
@@ -297,8 +293,6 @@ class DerivedConversations:
         return chain == known.chain or (
             answer.distinct and self._last_before(asking, start) == known.last
         )
-
-    # -- keeping ------------------
 
     def session(self, project: str, session_id: str) -> DerivedConversation:
         """The conversation of a session."""
@@ -353,8 +347,6 @@ class DerivedConversations:
         if self._shared is not None and keys:
             known = KnownAnswer(node.conversation.session_id, node.chain, node.last, node.system)
             self._shared.add(node.conversation.project, keys, known)
-
-    # -- forgetting ------------------
 
     def forget_call(self, node: CallNode, turn: DerivedTurn | None) -> None:
         """Forget a call of which nothing was known but its answer; the turn that it alone was."""

@@ -20,9 +20,10 @@ from turnspan_clickhouse.receive.http_body import (
     bearer_token,
     decompressed,
 )
+from turnspan_clickhouse.receive.landing_request import Taken
 from turnspan_clickhouse.receive.otlp_json import decode_json, decode_logs_json
 from turnspan_clickhouse.receive.otlp_protobuf import decode_logs_protobuf, decode_protobuf
-from turnspan_clickhouse.receive.receiver import Receiver, Taken
+from turnspan_clickhouse.receive.receiver import Receiver
 
 PAUSE_SECONDS = 60.0
 

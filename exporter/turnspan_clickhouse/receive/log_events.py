@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -131,12 +131,9 @@ def judgment(event: LogEvent, span: ReadableSpan | None) -> Judgment:
 class Waiting:
     """Events whose span has not come, within bounds of size and age."""
 
-    def __init__(
-        self, most: int, seconds: float, *, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, most: int, seconds: float) -> None:
         self._most = most
         self._seconds = seconds
-        self._clock = clock
         self._size = 0
         self._events: OrderedDict[tuple[str, str], tuple[float, list[LogEvent]]] = OrderedDict()
 
@@ -145,7 +142,7 @@ class Waiting:
 
     def add(self, event: LogEvent) -> None:
         """Keep an event; the same one again does nothing."""
-        _, events = self._events.setdefault(event.span, (self._clock(), []))
+        _, events = self._events.setdefault(event.span, (time.monotonic(), []))
         if event not in events:
             events.append(event)
             self._size += event.size
@@ -159,7 +156,7 @@ class Waiting:
     def given_up(self, *, everything: bool = False) -> int:
         """Let go of those that are too old or too many; returns how many."""
         number = 0
-        oldest = self._clock() - self._seconds
+        oldest = time.monotonic() - self._seconds
         while self._events:
             span, (since, _) = next(iter(self._events.items()))
             if not everything and since > oldest and self._size <= self._most:

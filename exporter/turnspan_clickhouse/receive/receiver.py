@@ -12,7 +12,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from opentelemetry import context as otel_context
 
@@ -25,10 +25,10 @@ from turnspan_clickhouse.normalise.requested_tools import SCOPE
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.receive.decoded import Decoded, Received, in_order
 from turnspan_clickhouse.receive.embedded_landing import lander
+from turnspan_clickhouse.receive.landing_request import LandingRequest, Taken
 from turnspan_clickhouse.receive.late_events import SilentCalls
 from turnspan_clickhouse.receive.log_events import (
     NOT_TAKEN,
-    TOO_LATE,
     LogEvent,
     Waiting,
     is_silent,
@@ -54,45 +54,9 @@ from turnspan_clickhouse.store.dsn import Dsn
 
 MAX_SPANS_TOGETHER = 2_048
 """Spans of several requests that are written together."""
-MAX_SPANS_AT_ONCE = 512
-"""Spans of one request that are landed before those of others have their turn: a trace of more is
-landed whole."""
 _TICK_SECONDS = 1.0
 _END_SECONDS = 30.0
 _MAX_EVENT_SENDERS = 1_000
-_POISON = "the span cannot be read"
-
-
-@dataclass(slots=True)
-class Taken:
-    """What became of a request's spans; ``refused`` counts by reason."""
-
-    refused: dict[str, int] = field(default_factory=dict[str, int])
-
-
-@dataclass(slots=True)
-class _Request:
-    decoded: Decoded
-    answer: Future[Taken]
-    parts: list[list[Received]] = field(init=False)
-    """What is to be landed, the first part last: whole traces."""
-    begun: bool = False
-    poison: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    late: set[int] = field(default_factory=set[int])
-
-    def __post_init__(self) -> None:
-        self.parts = [self.decoded.spans]
-        if len(self.decoded.spans) <= MAX_SPANS_AT_ONCE:
-            return
-        traces: dict[str, list[Received]] = {}
-        for one in self.decoded.spans:
-            traces.setdefault(one.trace_id, []).append(one)
-        self.parts = [[]]
-        for spans in traces.values():
-            if self.parts[-1] and len(self.parts[-1]) + len(spans) > MAX_SPANS_AT_ONCE:
-                self.parts.append([])
-            self.parts[-1] += spans
-        self.parts.reverse()
 
 
 class Receiver:
@@ -124,8 +88,8 @@ class Receiver:
         self.answers: Counter[str] = Counter()
         """Requests answered, by HTTP status."""
         self._started, self._told_at = time.time(), float("-inf")
-        self._requests: deque[_Request] = deque()
-        self._under_way: deque[_Request] = deque()
+        self._requests: deque[LandingRequest] = deque()
+        self._under_way: deque[LandingRequest] = deque()
         """Large ones of which a part has landed."""
         self._changed = threading.Condition()
         self._stopping = False
@@ -144,7 +108,7 @@ class Receiver:
 
         The future raises SpoolError when the spool cannot take them now.
         """
-        request = _Request(decoded, Future())
+        request = LandingRequest(decoded, Future())
         request.answer.set_running_or_notify_cancel()  # who stops waiting does not stop the landing
         with self._changed:
             if self._stopping:
@@ -193,10 +157,10 @@ class Receiver:
     def _has_work(self) -> bool:
         return bool(self._requests or self._under_way or self._stopping)
 
-    def _next(self) -> list[_Request]:
+    def _next(self) -> list[LandingRequest]:
         """The requests of which a part is landed now: new ones before the rest of large ones, and
         of those one at least."""
-        taken: list[_Request] = []
+        taken: list[LandingRequest] = []
         spans = 0
         while self._requests and (not taken or spans < MAX_SPANS_TOGETHER):
             taken.append(self._requests.popleft())
@@ -205,7 +169,7 @@ class Receiver:
             taken.append(self._under_way.popleft())
         return taken
 
-    def _commit(self, requests: Sequence[_Request], last: bool) -> None:
+    def _commit(self, requests: Sequence[LandingRequest], last: bool) -> None:
         try:
             self._outbox.write()  # what the spool did not take before
             begin = [request for request in requests if not request.begun]
@@ -237,20 +201,9 @@ class Receiver:
             if request.parts:
                 self._under_way.append(request)
             else:
-                self._answer(request)
-
-    def _answer(self, request: _Request) -> None:
-        """Every part has landed."""
-        refused = Counter(request.decoded.refused)
-        spans = request.decoded.spans if request.poison else ()
-        bad = sum((one.trace_id, one.span_id) in request.poison for one in spans)
-        if bad:
-            refused[_POISON] += bad
-        missed = sum(id(one) in request.late for one in request.decoded.events)
-        if missed:
-            refused[TOO_LATE] += missed
-        self.counts["refused"] += refused.total() - refused[NOT_TAKEN]
-        request.answer.set_result(Taken(dict(refused)))
+                refused = request.refused()
+                self.counts["refused"] += refused.total() - refused[NOT_TAKEN]
+                request.answer.set_result(Taken(dict(refused)))
 
     def _take(self, spans: Sequence[Received], last: bool) -> set[tuple[str, str]]:
         """Turn spans into blocks that wait to be written; returns the ids of poison ones."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -118,11 +118,8 @@ def _is_about_model(one: Received) -> bool:
 class TraceBuffer:
     """All traces under way, within bounds of number, size and age."""
 
-    def __init__(
-        self, settings: ReceiveSettings, *, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, settings: ReceiveSettings) -> None:
         self._settings = settings
-        self._clock = clock
         self._traces: OrderedDict[str, Trace] = OrderedDict()
         self._plain: OrderedDict[str, None] = OrderedDict()
         self._live: OrderedDict[str, None] = OrderedDict()
@@ -171,7 +168,7 @@ class TraceBuffer:
     def open(self, trace_id: str) -> Trace:
         """The trace, touched."""
         trace = self._traces.get(trace_id)
-        now = self._clock()
+        now = time.monotonic()
         if trace is None:
             trace = self._traces[trace_id] = Trace(trace_id, now)
         else:
@@ -209,7 +206,7 @@ class TraceBuffer:
 
     def quiet(self) -> Iterator[Trace]:
         """The traces that have been quiet long enough to settle."""
-        now = self._clock()
+        now = time.monotonic()
         while self._quiet and self._quiet[0][0] <= now:
             trace = self._traces.get(self._quiet.popleft()[1])
             if trace is None:
@@ -223,7 +220,7 @@ class TraceBuffer:
 
     def waiting(self) -> bool:
         """Whether ``quiet`` or ``expired`` have something to tell."""
-        now = self._clock()
+        now = time.monotonic()
         if self._quiet and self._quiet[0][0] <= now:
             return True
         oldest = next(iter(self._traces.values()), None)
@@ -231,7 +228,7 @@ class TraceBuffer:
 
     def expired(self) -> list[Trace]:
         """The traces to let go of: too old, or too many or too large together."""
-        now, found = self._clock(), list[Trace]()
+        now, found = time.monotonic(), list[Trace]()
         size, count = self.size, len(self._traces)
         for trace in self._traces.values():
             if trace.touched + self._settings.give_up_after > now:

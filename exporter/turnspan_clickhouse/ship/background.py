@@ -21,6 +21,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 
 _THREAD = "turnspan-shipper"
+_COURTESY_SECONDS = 1.0
 
 
 class BackgroundShipper:
@@ -28,8 +29,7 @@ class BackgroundShipper:
 
     It starts with ``start``, again by itself in a forked child that calls ``wake``, keeps one
     connection, and after a failure waits longer and longer (with jitter, at most ``patience``
-    seconds). ``spacing`` is the seconds between two passes of this process, ``courtesy`` those
-    after one of another.
+    seconds). ``spacing`` is the seconds between two passes of this process.
     """
 
     def __init__(
@@ -39,14 +39,12 @@ class BackgroundShipper:
         *,
         interval: float = 30.0,
         spacing: float = 0.5,
-        courtesy: float = 1.0,
         patience: float = 60.0,
     ) -> None:
         self._dsn = dsn
         self._spool = spool
         self._interval = interval
         self._spacing = spacing
-        self._courtesy = courtesy
         self._patience = patience
         prepare_shipping()
         self._reset()
@@ -144,7 +142,7 @@ class BackgroundShipper:
             stopping, hurry, asked = self._wait()
             deadline = self._deadline if stopping else hurry or None
             try:
-                shipper = Shipper(self._connection, self._spool, courtesy=self._courtesy)
+                shipper = Shipper(self._connection, self._spool, courtesy=_COURTESY_SECONDS)
                 result = shipper.run(deadline, wait=deadline is not None, until=self._gone)
             except Exception as error:  # noqa: BLE001 - the thread must live on
                 errors.record("shipper", error)

@@ -31,6 +31,7 @@ _NOBODY: Final = b'["",[],"",0,0,0]'
 """A line about no session: shorter than any that is about one."""
 _REASON: Final = "The store refused it; its reason quoted what was forgotten since."
 _POLL_SECONDS: Final = 0.05
+WAIT_SECONDS: Final = 60.0
 
 
 @dataclass(slots=True)
@@ -45,21 +46,19 @@ class SpoolSifted:
     answers: int = 0
 
 
-def sift_spool(
-    spool: Spool, tombstones: Tombstones, needles: Sequence[bytes] = (), *, wait: float = 60.0
-) -> SpoolSifted:
+def sift_spool(spool: Spool, tombstones: Tombstones, needles: Sequence[bytes] = ()) -> SpoolSifted:
     """Take out of a spool what was forgotten; ``needles`` are looked for where rows cannot be read.
 
     Killed and done again it comes to the same: a segment's new name follows from its old one.
 
     Raises:
-        StoreBusyError: another process ships the spool for longer than ``wait`` seconds.
+        StoreBusyError: another process ships the spool for longer than ``WAIT_SECONDS``.
         OSError: it cannot be written.
     """
     sifted = SpoolSifted()
     if not spool.folder.is_dir():
         return sifted
-    lock = _locked(spool, wait)
+    lock = _locked(spool)
     try:
         _sift_waiting(spool, tombstones, sifted)
         for segment in spool.rejected():
@@ -72,8 +71,8 @@ def sift_spool(
     return sifted
 
 
-def _locked(spool: Spool, wait: float) -> FileLock:
-    path, deadline = spool.folder / "ship.lock", time.monotonic() + wait
+def _locked(spool: Spool) -> FileLock:
+    path, deadline = spool.folder / "ship.lock", time.monotonic() + WAIT_SECONDS
     while (lock := FileLock.take(path)) is None:
         if time.monotonic() >= deadline:
             found = holder(path)

@@ -15,6 +15,7 @@ from turnspan_llm.logs.responses import responses_at
 Row = dict[str, Any]
 ROW: Final = "rowid of the row"
 """Under this name a row has its number: no column is called so."""
+_MANY: Final = 5_000
 _TOGETHER: Final = 400
 """Values that one question has; SQLite takes 999."""
 
@@ -80,13 +81,13 @@ class LogTables:
             yield from self.select(sql, some)
 
     def ranges(
-        self, table: str, columns: Sequence[str], after: int, together: int = 5_000
+        self, table: str, columns: Sequence[str], after: int
     ) -> Iterator[list[tuple[Any, ...]]]:
         """The numbers and some columns of all rows after one, so many at once."""
         names = "".join(f", {quoted(name)}" for name in columns)
         sql = f"SELECT rowid{names} FROM {quoted(table)} WHERE rowid > ? ORDER BY rowid LIMIT ?"
         while True:
-            rows = self.select(sql, (after, together))
+            rows = self.select(sql, (after, _MANY))
             if not rows:
                 return
             yield rows
