@@ -11,7 +11,7 @@ import orjson
 
 from turnspan import semconv
 from turnspan.content.json_codec import arguments_part
-from turnspan.content.model import Message, Part, as_dict, as_list, dumps_text
+from turnspan.content.model import CallContent, Message, Part, as_dict, as_list, dumps_text
 from turnspan.dialects.convert import convert_message, tool_definitions
 from turnspan.tracing.content_store import InferenceContent, ToolContent
 from turnspan.tracing.endpoint import write_usage
@@ -291,6 +291,19 @@ def fill_usage(known: TokenUsage, more: TokenUsage) -> None:
     for name in TokenUsage.__slots__:
         if getattr(known, name) is None:
             setattr(known, name, getattr(more, name))
+
+
+def fill_reply(call: ForeignCall, said: ForeignCall) -> None:
+    """Put what is said of a reply where nothing is."""
+    for name in ("output", "response_id", "finish_reasons"):
+        setattr(call, name, getattr(call, name) or getattr(said, name))
+    fill_usage(call.usage, said.usage)
+
+
+def take_converted(call: ForeignCall, found: CallContent) -> None:
+    """Put in what a provider's own request and reply say."""
+    call.input, call.output, call.tools = found.input, found.output, found.tools
+    call.system = found.system if found.raw_system is not None else None
 
 
 _CALLED_WITH: Final = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})

@@ -21,6 +21,7 @@ from turnspan_clickhouse.foreign_dialects.base import (
     first,
     integer,
     parsed,
+    take_converted,
     text,
 )
 
@@ -78,8 +79,7 @@ def _read_bodies(call: ForeignCall, span: ForeignSpan) -> None:
         "finishReason": first(said, "finish_reason", "finishReason"),
     }
     found = convert("gemini", request, {"candidates": [candidate]})
-    call.input, call.output, call.tools = found.input, found.output, found.tools
-    call.system = found.system if found.raw_system is not None else None
+    take_converted(call, found)
     call.request_model = call.request_model or text(asked.get("model"))
     call.response_model = call.response_model or text(
         first(said, "model_version", "modelVersion") or asked.get("model")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from turnspan.content.model import Message, as_dict, as_list
@@ -30,17 +29,6 @@ _CALLS: Final = frozenset({"tool_use", "function_call", "tool_call", "tool_call_
 """Blocks of content that say what ``tool_calls`` says."""
 
 
-@dataclass(slots=True)
-class Replied:
-    """A model's reply, as LangChain returns it (an ``LLMResult``)."""
-
-    output: list[Message] = field(default_factory=list[Message])
-    response_id: str = ""
-    response_model: str = ""
-    finish_reasons: list[str] = field(default_factory=list[str])
-    usage: TokenUsage = field(default_factory=TokenUsage)
-
-
 def fields_of(value: Any) -> dict[str, Any] | None:
     """A message's fields, of each of the ways in which LangChain serialises it."""
     said = as_dict(parsed(value))
@@ -63,7 +51,7 @@ def messages(value: Any) -> list[Message]:
     return [_message(each) for each in map(fields_of, listed) if each is not None]
 
 
-def reply(value: Any) -> Replied | None:
+def reply(value: Any) -> ForeignCall | None:
     """The reply of an ``LLMResult``; ``None`` for what is none."""
     body = as_dict(parsed(value)) or {}
     generations = as_list(body.get("generations"))
@@ -71,7 +59,7 @@ def reply(value: Any) -> Replied | None:
         generations = as_list(generations[0])
     if not generations:
         return None
-    found = Replied()
+    found = ForeignCall()
     made = as_dict(body.get("llm_output")) or {}
     for each in map(as_dict, generations):
         said = fields_of((each or {}).get("message"))

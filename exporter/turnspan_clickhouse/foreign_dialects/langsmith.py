@@ -16,7 +16,7 @@ from turnspan_clickhouse.foreign_dialects.base import (
     ForeignCall,
     ForeignSpan,
     definitions,
-    fill_usage,
+    fill_reply,
     first,
     genai_messages,
     operation_of,
@@ -24,7 +24,6 @@ from turnspan_clickhouse.foreign_dialects.base import (
     provider,
     raised,
     text,
-    texts,
 )
 
 KIND: Final = "langsmith.span.kind"
@@ -91,8 +90,5 @@ def _read_messages(call: ForeignCall, a: Attributes) -> None:
         if made:
             call.output = [{"role": "assistant", "parts": [text_part(text(made))]}]
         return
-    call.output = said.output
-    call.response_id = call.response_id or said.response_id
     call.response_model = call.response_model or said.response_model
-    call.finish_reasons = call.finish_reasons or texts(said.finish_reasons)
-    fill_usage(call.usage, said.usage)
+    fill_reply(call, said)

@@ -10,7 +10,6 @@ from turnspan.content.json_codec import arguments_part
 from turnspan.content.media import digest_media, url_part
 from turnspan.content.model import Message, Part, as_dict, as_list, text_part, unknown_part
 from turnspan.dialects.convert import convert, convert_message
-from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.foreign_dialects import langchain
 from turnspan_clickhouse.foreign_dialects.base import (
     INFERENCE,
@@ -19,10 +18,10 @@ from turnspan_clickhouse.foreign_dialects.base import (
     Attributes,
     ForeignCall,
     ForeignSpan,
+    counted,
     definitions,
-    fill_usage,
+    fill_reply,
     first,
-    integer,
     items,
     keywords,
     money,
@@ -52,18 +51,17 @@ def read(span: ForeignSpan) -> ForeignCall:
     call.request_model = call.request_model or text(call.parameters.pop("model", "")) or model
     call.response_model = call.response_model or (model if kind == INFERENCE else "")
     call.stream = call.parameters.get("stream") is True
-    call.usage = TokenUsage(
-        input_tokens=integer(a.get("llm.token_count.prompt")),
-        output_tokens=integer(a.get("llm.token_count.completion")),
-        cache_read_tokens=integer(
-            first(
-                a,
-                "llm.token_count.prompt_details.cache_read",
-                "llm.token_count.prompt_details.cache_input",
-            )
+    count = "llm.token_count"
+    call.usage = counted(
+        a,
+        input_tokens=(f"{count}.prompt",),
+        output_tokens=(f"{count}.completion",),
+        cache_read_tokens=(
+            f"{count}.prompt_details.cache_read",
+            f"{count}.prompt_details.cache_input",
         ),
-        cache_write_tokens=integer(a.get("llm.token_count.prompt_details.cache_write")),
-        reasoning_tokens=integer(a.get("llm.token_count.completion_details.reasoning")),
+        cache_write_tokens=(f"{count}.prompt_details.cache_write",),
+        reasoning_tokens=(f"{count}.completion_details.reasoning",),
     )
     call.cost_usd = money(a.get("llm.cost.total"))
     call.finish_reasons = texts(a.get("llm.finish_reason"))
@@ -134,9 +132,7 @@ def _read_reply(call: ForeignCall, a: Attributes) -> None:
     said = langchain.reply(body)
     if said is not None:
         call.response_id = said.response_id
-        call.finish_reasons = call.finish_reasons or said.finish_reasons
-        call.output = call.output or said.output
-        fill_usage(call.usage, said.usage)
+        fill_reply(call, said)
         return
     dialect = next((name for key, name in _BODIES.items() if as_list(body.get(key))), "")
     if not dialect:

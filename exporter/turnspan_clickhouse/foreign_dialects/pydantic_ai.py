@@ -21,6 +21,7 @@ from turnspan_clickhouse.foreign_dialects.base import (
     genai_messages,
     money,
     parsed,
+    take_converted,
     text,
     texts,
 )
@@ -113,6 +114,5 @@ def _read_client(call: ForeignCall, sent: dict[str, Any], said: dict[str, Any]) 
         reply = message if anthropic else {"choices": [{"message": message}]}
     found = convert(dialect, sent, reply)
     call.request_model = call.request_model or text(sent.get("model"))
-    call.input, call.output, call.tools = found.input, found.output, found.tools
-    call.system = found.system if found.raw_system is not None else None
+    take_converted(call, found)
     call.parameters = {k: v for k, v in found.parameters.items() if k != "model"}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from turnspan.turn.turn import Turn
 from turnspan_clickhouse.normalise.conversations import SESSION_PREFIX, DerivedConversations
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn, Event, OpenTurns
-from turnspan_clickhouse.normalise.nesting import ChildRows
+from turnspan_clickhouse.normalise.nesting import ChildRows, fill
 from turnspan_clickhouse.normalise.requested_tools import rewrite
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.rows.batch import Batch
@@ -138,20 +138,14 @@ def _says_anything(row: TurnSummary) -> bool:
 
 def _unwrap(row: TurnSummary, nested: TurnSummary, batch: Batch) -> None:
     """A span around one agent: what it knows more goes to that agent's row."""
-    changed = False
-    for name in ("user_message", "response_text", "agent_name", "user_id"):
-        if not getattr(nested, name) and getattr(row, name):
-            setattr(nested, name, getattr(row, name))
-            changed = True
-    if changed:
+    if fill(nested, row, "user_message", "response_text", "agent_name", "user_id"):
         rewrite(nested, batch)
 
 
 def _wrap(row: TurnSummary, nested: Sequence[TurnSummary]) -> None:
     """A span around agents that itself called no model: it says what they say together."""
     first, final = nested[0], nested[-1]
-    row.session_id = row.session_id or first.session_id
-    row.user_message = row.user_message or first.user_message
-    row.response_text = row.response_text or final.response_text
+    fill(row, first, "session_id", "user_message")
+    fill(row, final, "response_text")
     if not row.error_type:
         row.stop_reason, row.stop_detail = final.stop_reason, final.stop_detail

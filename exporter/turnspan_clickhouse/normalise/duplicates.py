@@ -138,7 +138,7 @@ class Sightings:
             for one in reversed(self._tools):
                 if _end(one.row) + _LONG_AGO_NS < row.start_time:
                     break
-                if not one.overlaps(row) or not _is_one_tool(one.row, row):
+                if not one.overlaps(row) or not same_tool(one.row, row):
                     continue
                 if one.row.trace_id == row.trace_id:
                     same = one
@@ -232,7 +232,8 @@ def _asked(output: list[Message]) -> list[tuple[str, str]]:
     return sorted((str(one.get("name")), canonical(one.get("arguments"))) for one in calls)
 
 
-def _is_one_tool(first: ToolCall, row: ToolCall) -> bool:
+def same_tool(first: ToolCall, row: ToolCall) -> bool:
+    """Whether two tool spans, of the same time or one in the other, are of one execution."""
     if first.call_id and row.call_id:
         return first.call_id == row.call_id
     if first.name != row.name:

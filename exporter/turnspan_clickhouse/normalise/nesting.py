@@ -109,15 +109,6 @@ def same_call(inner: LlmCall, operation: str) -> bool:
     return (inner.operation == "embeddings") == (operation == "embeddings")
 
 
-def same_tool(inner: ToolCall, outer: ToolCall) -> bool:
-    """Whether two tool spans, one in the other, are of one execution."""
-    if inner.call_id and outer.call_id:
-        return inner.call_id == outer.call_id
-    if inner.name != outer.name:
-        return False
-    return not inner.arguments or not outer.arguments or inner.arguments == outer.arguments
-
-
 _FILLED = (
     "provider",
     "operation",
@@ -165,13 +156,19 @@ def is_ours(row: LlmCall) -> bool:
     return row.scope_name.startswith(semconv.SCOPE_PREFIX)
 
 
+def fill(row: ToolCall | TurnSummary, other: ToolCall | TurnSummary, *names: str) -> bool:
+    """Fill these columns where a row has nothing; whether anything was."""
+    empty = [name for name in names if not getattr(row, name) and getattr(other, name)]
+    for name in empty:
+        setattr(row, name, getattr(other, name))
+    return bool(empty)
+
+
 def enrich_tool(inner: ToolCall, outer: ToolCall) -> bool:
     """Fill what the inner tool's row does not know from the outer's; whether anything was."""
-    changed = False
-    for name in ("call_id", "type", "arguments", "result", "error_type", "error_message"):
-        if not getattr(inner, name) and getattr(outer, name):
-            setattr(inner, name, getattr(outer, name))
-            changed = True
+    changed = fill(
+        inner, outer, "call_id", "type", "arguments", "result", "error_type", "error_message"
+    )
     if outer.failed and not inner.failed:
         inner.failed = changed = True
     return changed
