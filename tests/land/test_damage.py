@@ -13,7 +13,8 @@ import pytest
 
 from land.spooling import ask, calls
 from turnspan_clickhouse.rows.native_encoder import encode_block
-from turnspan_clickhouse.rows.native_reader import MalformedBlockError, check, halves
+from turnspan_clickhouse.rows.native_reader import MalformedBlockError
+from turnspan_clickhouse.rows.native_rows import check, halves
 from turnspan_clickhouse.rows.native_types import varint
 from turnspan_clickhouse.rows.tables import RECORDS, LlmCall, Record, columns
 from turnspan_clickhouse.ship import landing

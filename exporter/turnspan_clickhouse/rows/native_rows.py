@@ -7,12 +7,14 @@ look at what is in it.
 from __future__ import annotations
 
 import struct
+from array import array
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
 from turnspan_clickhouse.rows.native_reader import (
     MalformedBlockError,
     NativeReader,
+    UnknownTypeError,
     inner_types,
     width_of,
 )
@@ -20,24 +22,48 @@ from turnspan_clickhouse.rows.native_types import read_varint, varint
 
 
 class NativeColumn:
-    """A column's cells, encoded as they stand in the block."""
+    """A column's cells, encoded as they stand in the block, by where each ends in its bytes."""
 
-    def __init__(self, cells: Sequence[bytes]) -> None:
-        self.cells = cells
+    def __init__(self, data: bytes, ends: Sequence[int]) -> None:
+        self._data = data
+        self._ends = ends
+
+    def start(self, row: int) -> int:
+        """Where a row's cell begins, which is where the one before it ends."""
+        return self._ends[row - 1] if row else 0
+
+    def cell(self, row: int) -> bytes:
+        """A row's cell."""
+        return self._data[self.start(row) : self._ends[row]]
+
+    @property
+    def cells(self) -> list[bytes]:
+        """All cells."""
+        return [self.cell(row) for row in range(len(self._ends))]
 
     def take(self, rows: Sequence[int]) -> bytes:
         """The column with these rows only."""
-        cells = self.cells
-        return b"".join([cells[row] for row in rows])
+        if isinstance(rows, range):  # neighbours: one piece
+            return self._data[self.start(rows.start) : self.start(rows.stop)]
+        return b"".join([self.cell(row) for row in rows])
 
 
 class NullableColumn(NativeColumn):
     """Cells, and which of them are none."""
 
     def __init__(self, nulls: bytes, inner: NativeColumn) -> None:
-        super().__init__(inner.cells)
+        super().__init__(b"", ())
         self._nulls = nulls
         self._inner = inner
+
+    def cell(self, row: int) -> bytes:
+        """A row's cell."""
+        return self._inner.cell(row)
+
+    @property
+    def cells(self) -> list[bytes]:
+        """All cells."""
+        return self._inner.cells
 
     def take(self, rows: Sequence[int]) -> bytes:
         """The column with these rows only."""
@@ -52,29 +78,32 @@ class NestedColumn(NativeColumn):
     """Arrays, or maps: where each row's end, and the columns that hold what is in them."""
 
     def __init__(self, ends: Sequence[int], inner: Sequence[NativeColumn]) -> None:
-        super().__init__(())
-        self.starts = (0, *ends[:-1])
-        self.ends = ends
-        self.inner = inner
+        super().__init__(b"", ends)
+        self._inner = inner
+
+    def inside(self, row: int) -> range:
+        """The rows of the inner columns that a row has."""
+        return range(self.start(row), self._ends[row])
 
     def take(self, rows: Sequence[int]) -> bytes:
         """The column with these rows only."""
-        ranges = [range(self.starts[row], self.ends[row]) for row in rows]
-        ends = list(accumulate(len(one) for one in ranges))
-        inside = [at for one in ranges for at in one]
+        ends = list(accumulate(len(self.inside(row)) for row in rows))
+        inside: Sequence[int] = [at for row in rows for at in self.inside(row)]
+        if isinstance(rows, range):
+            inside = range(self.start(rows.start), self.start(rows.stop))
         packed = struct.pack(f"<{len(ends)}Q", *ends)
-        return packed + b"".join(column.take(inside) for column in self.inner)
+        return packed + b"".join(column.take(inside) for column in self._inner)
 
-    def array(self, row: int) -> Sequence[bytes]:
+    def array(self, row: int) -> list[bytes]:
         """A row's cells of the first inner column."""
-        return self.inner[0].cells[self.starts[row] : self.ends[row]]
+        return [self._inner[0].cell(at) for at in self.inside(row)]
 
     def texts_of(self, key: str) -> list[str]:
         """Of maps of texts, what each has for a key; nothing where it has not."""
-        keys, values = (text_column(column) for column in self.inner)
+        keys, values = (text_column(column) for column in self._inner)
         found: list[str] = []
-        for start, end in zip(self.starts, self.ends, strict=True):
-            at = next((at for at in range(start, end) if keys[at] == key), None)
+        for row in range(len(self._ends)):
+            at = next((at for at in self.inside(row) if keys[at] == key), None)
             found.append("" if at is None else values[at])
         return found
 
@@ -121,7 +150,10 @@ class NativeBlock:
 
     def without(self, dropped: set[int]) -> bytes:
         """The block without these rows; nothing where none is left."""
-        rows = [row for row in range(self.rows) if row not in dropped]
+        return self.of([row for row in range(self.rows) if row not in dropped])
+
+    def of(self, rows: Sequence[int]) -> bytes:
+        """A block of these rows; nothing where there are none."""
         if not rows:
             return b""
         body = [varint(len(self._headers)), varint(len(rows))]
@@ -130,12 +162,41 @@ class NativeBlock:
         return b"".join(body)
 
 
+def check(data: bytes) -> None:
+    """Walk through all blocks of a stream.
+
+    Raises:
+        MalformedError: it is not whole, or ends elsewhere than it says.
+        UnknownTypeError: there is a type that is not known here, and no fault up to it.
+    """
+    reader = NativeReader(data)
+    while True:
+        columns, rows = reader.number(), reader.number()
+        if columns * rows > len(data):
+            raise MalformedBlockError
+        for _ in range(columns):
+            reader.text()
+            _column(reader, reader.text(), rows)
+        if reader.at == len(data):
+            return
+
+
+def halves(data: bytes) -> tuple[bytes, bytes] | None:
+    """The block's rows as two blocks; ``None`` where it is of one row, or cannot be taken apart."""
+    try:
+        block = NativeBlock(data)
+    except (MalformedBlockError, UnknownTypeError):
+        return None
+    middle = block.rows // 2
+    return (block.of(range(middle)), block.of(range(middle, block.rows))) if middle else None
+
+
 def _column(reader: NativeReader, kind: str, rows: int) -> NativeColumn:
     if rows > len(reader.data) - reader.at:  # each takes a byte at least
         raise MalformedBlockError
     outer, inner = inner_types(kind)
     if outer == "String":
-        return NativeColumn(_strings(reader, rows))
+        return _strings(reader, rows)
     if outer == "Nullable":
         return NullableColumn(reader.take(rows), _column(reader, inner[0], rows))
     if outer in ("Array", "Map"):
@@ -145,17 +206,24 @@ def _column(reader: NativeReader, kind: str, rows: int) -> NativeColumn:
         total = ends[-1] if rows else 0
         return NestedColumn(ends, [_column(reader, one, total) for one in inner])
     width = width_of(kind)
-    data = reader.take(width * rows)
-    return NativeColumn([data[at : at + width] for at in range(0, width * rows, width)])
+    return NativeColumn(reader.take(width * rows), range(width, width * rows + 1, width or 1))
 
 
-def _strings(reader: NativeReader, count: int) -> list[bytes]:
-    cells: list[bytes] = []
+def _strings(reader: NativeReader, count: int) -> NativeColumn:
+    data, at, start = reader.data, reader.at, reader.at
+    ends = array("Q")
     for _ in range(count):
-        start = reader.at
-        reader.take(reader.number())
-        cells.append(reader.data[start : reader.at])
-    return cells
+        size = data[at] if at < len(data) else 0
+        if size < 128:
+            at += 1 + size
+        else:
+            reader.at = at
+            at = reader.number() + reader.at
+        if at > len(data):
+            raise MalformedBlockError
+        ends.append(at - start)
+    reader.at = at
+    return NativeColumn(data[start:at], ends)
 
 
 def text_column(column: NativeColumn) -> list[str]:

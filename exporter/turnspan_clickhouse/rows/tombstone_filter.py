@@ -196,8 +196,8 @@ class _OwnedRows:
             found[SPAN, project, texts["span_id"][row]] = until
         for name in self._known.definitions:
             column = self.block.columns.get(name)
-            if column is not None and column.cells[row] != NO_HASH:
-                found[DEFINITION, project, column.cells[row].hex()] = until
+            if column is not None and column.cell(row) != NO_HASH:
+                found[DEFINITION, project, column.cell(row).hex()] = until
         scope = texts["session_id"][row] or texts["trace_id"][row]
         for name in self._known.messages:
             column = self.block.columns.get(name)

@@ -21,7 +21,8 @@ from turnspan_clickhouse.errors import (
     StoreUnavailableError,
 )
 from turnspan_clickhouse.files.lock_holders import Holder
-from turnspan_clickhouse.rows.native_reader import halves, shape
+from turnspan_clickhouse.rows.native_reader import shape
+from turnspan_clickhouse.rows.native_rows import halves
 from turnspan_clickhouse.ship.forgotten import Sieve
 from turnspan_clickhouse.ship.retry_policy import (
     BAD_DATA,

@@ -23,9 +23,9 @@ from turnspan_clickhouse.files.atomic_files import remove
 from turnspan_clickhouse.rows.native_reader import (
     MalformedBlockError,
     UnknownTypeError,
-    check,
     shape,
 )
+from turnspan_clickhouse.rows.native_rows import check
 
 _NAME = re.compile(
     r"(\d{8}T\d{6}\.\d{6}Z)-(\w+-\d+)-(\d+)(?:-([0-9a-f]{8}))?\.(\d+)\.(\w+)\.native"
