@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from turnspan.redaction.content_keys import is_content
 from turnspan.runtime.guard import errors
 from turnspan_clickhouse import foreign_dialects
 from turnspan_clickhouse.foreign_dialects import INFERENCE, OTHER, TOOL, ForeignCall, ForeignSpan
@@ -203,7 +204,7 @@ def test_what_others_hold_as_content_is_content() -> None:
     """The attributes that these dialects read content from are left out where none is recorded."""
     for name in EVERY:
         for span in json.loads((CAPTURES / f"{name}.json").read_text("utf-8")):
-            kept = [key for key in span["attributes"] if not foreign_dialects.is_content(key)]
+            kept = [key for key in span["attributes"] if not is_content(key)]
             told = json.dumps({key: span["attributes"][key] for key in kept})
             assert "Rome" not in told
             assert WEATHER not in told

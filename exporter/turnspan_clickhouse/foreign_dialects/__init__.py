@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from turnspan import semconv
-from turnspan.redaction.content_keys import is_content
 from turnspan.runtime.guard import errors
 from turnspan_clickhouse.foreign_dialects import (
     genai,
@@ -27,7 +26,6 @@ from turnspan_clickhouse.foreign_dialects.base import (
     INFERENCE,
     OTHER,
     TOOL,
-    WORKFLOW,
     Attributes,
     ForeignCall,
     ForeignSpan,
@@ -40,11 +38,9 @@ __all__ = [
     "INFERENCE",
     "OTHER",
     "TOOL",
-    "WORKFLOW",
     "ForeignCall",
     "ForeignSpan",
     "detect",
-    "is_content",
     "raised",
     "read",
 ]

@@ -38,10 +38,6 @@ class Decisions:
         decided = self._by_row[row.id]
         return decided == (None if output is None else output.id)
 
-    def decided(self, row: str) -> bool:
-        """Whether there is a decision about a row."""
-        return row in self._by_row
-
     def check(self, grouping: Grouping) -> None:
         """See that each decision was followed.
 

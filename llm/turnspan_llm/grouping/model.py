@@ -161,10 +161,6 @@ class Grouping:
     seen: int
     """Rows that were read."""
 
-    def run(self, consortium_id: str) -> RunFound | None:
-        """The run of this id."""
-        return next((run for run in self.runs if run.consortium_id == consortium_id), None)
-
 
 def run_id(output: str, began: int) -> str:
     """The KSUID of the run with this output row, which began at this microsecond: the same whenever
