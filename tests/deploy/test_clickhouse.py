@@ -13,9 +13,9 @@ from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
 from turnspan_clickhouse.ship.interrupted_work import interrupt_work
 from turnspan_clickhouse.spool.spool import Spool
-from turnspan_clickhouse.store.cancellation import QUERY_WAS_CANCELLED, Cancellation
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.opening import open_store
+from turnspan_clickhouse.store.read_only import QUERY_WAS_CANCELLED, Cancellation
 from turnspan_records.importing.import_run import import_log
 from turnspan_records.sandbox import PAGE, Sandbox
 

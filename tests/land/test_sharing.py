@@ -21,8 +21,7 @@ from turnspan_clickhouse.store import embedded
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.embedded import EmbeddedStore
-from turnspan_clickhouse.store.opening import open_store
-from turnspan_clickhouse.store.shared import SharedStore
+from turnspan_clickhouse.store.opening import SharedStore, open_store
 from turnspan_records import Sandbox
 
 WRITE = "INSERT INTO said VALUES ('{}')"

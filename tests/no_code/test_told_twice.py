@@ -26,7 +26,7 @@ import turnspan
 from no_code.conftest import Stage
 from no_code.talks import call_of
 from turnspan.pipeline.processor import RecordProcessor
-from turnspan_clickhouse.normalise import later_spans
+from turnspan_clickhouse.normalise import foreign
 
 SAID = "It is sunny in Rome."
 
@@ -57,7 +57,7 @@ USER = [{"role": "user", "content": "The weather in Rome?"}]
 @pytest.fixture
 def long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """However slow the machine is, what waits for a better source goes on waiting."""
-    monkeypatch.setattr(later_spans, "WAITS_NS", 10**12)
+    monkeypatch.setattr(foreign, "WAITS_NS", 10**12)
 
 
 @pytest.mark.parametrize("known_by", ["response id", "answer", "tokens"])
@@ -800,7 +800,7 @@ def test_agents_of_two_users_whose_tools_are_alike(
         count = random.randint(1, 6)
         if random.random() < 0.5:  # those that ended before this one have waited long enough
             ended = random.choice(spans[:count]).end_time or 0
-            monkeypatch.setattr(later_spans, "WAITS_NS", time.time_ns() - ended)
+            monkeypatch.setattr(foreign, "WAITS_NS", time.time_ns() - ended)
         stage.rows.take(spans[:count], again=True)
         del spans[:count]
     stage.rows.take([])

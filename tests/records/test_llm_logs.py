@@ -10,10 +10,10 @@ import pytest
 
 from support.llm_logs import RECORDED, Call, LlmLog, recorded, truth
 from support.small_disk import small_disk
-from turnspan_llm.logs.condensed import UnresolvedError, resolved
 from turnspan_llm.logs.connection import LogsError, opened
 from turnspan_llm.logs.generations import layout_of
 from turnspan_llm.logs.logged import LoggedResponse, interval, microseconds
+from turnspan_llm.logs.messages import UnresolvedError, resolved
 from turnspan_llm.logs.responses import responses_at
 
 

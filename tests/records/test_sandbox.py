@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from turnspan_clickhouse.errors import QueryError, StoreError
-from turnspan_clickhouse.store.cancellation import QUERY_WAS_CANCELLED, Cancellation
 from turnspan_clickhouse.store.client import Store
-from turnspan_clickhouse.store.read_only import ReadOnlyStore
+from turnspan_clickhouse.store.read_only import QUERY_WAS_CANCELLED, Cancellation, ReadOnlyStore
 from turnspan_records.sandbox import FILES, PAGE, WRITE, Limits, RefusedError, Sandbox
 from turnspan_records.sandbox.functions import COMBINATORS, functions
 

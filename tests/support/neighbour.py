@@ -15,7 +15,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 _SCRIPT = """
 import json, sys, time
 from turnspan_clickhouse.store.dsn import parse
-from turnspan_clickhouse.store.shared import SharedStore
+from turnspan_clickhouse.store.opening import SharedStore
 store = SharedStore(parse(sys.argv[1]))
 for line in sys.stdin:
     what, sql = json.loads(line)

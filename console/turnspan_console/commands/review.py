@@ -102,7 +102,7 @@ def command(
             "`turnspan review` needs a terminal: from a script, judge with `turnspan annotate`.",
             USAGE,
         )
-    from turnspan_clickhouse.store.shared import SharedStore
+    from turnspan_clickhouse.store.opening import SharedStore
     from turnspan_console.panels.review import KeyReader, Screen
     from turnspan_records.judging.review import Review
 

@@ -16,7 +16,7 @@ import click
 from turnspan_clickhouse.errors import StoreError
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.shared import SharedStore
+from turnspan_clickhouse.store.opening import SharedStore
 from turnspan_console.mcp_server.answers import Cursor, ToolAnswer, answer, question_of, refusal
 from turnspan_records.access import land_what_waits, open_dsn
 

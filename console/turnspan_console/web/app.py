@@ -23,7 +23,7 @@ from turnspan_clickhouse.errors import (
     StoreError,
     StoreUnavailableError,
 )
-from turnspan_clickhouse.store.cancellation import Cancellation
+from turnspan_clickhouse.store.read_only import Cancellation
 from turnspan_console.web import openapi
 from turnspan_console.web.api import endpoints
 from turnspan_console.web.api.address import Serving

@@ -14,9 +14,9 @@ from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, g
 
 import msgspec
 
-from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.read_only import Cancellation
 
 Query = TypeVar("Query")
 Answer = TypeVar("Answer")

@@ -1,4 +1,8 @@
-"""The rows of consortium runs, and which arbiters' calls were not the final ones."""
+"""The rows of consortium runs, and which arbiters' calls were not the final ones.
+
+Of runs whose spans were received, what these say takes the place of the facts, which do not travel.
+Prompts, answers and syntheses do not, either; a member's answer is that of its last call.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,10 @@ from turnspan_clickhouse.rows.tables import LlmCall
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.normalise.fact_rows import FactRows
+from collections.abc import Iterator
+
+from turnspan_clickhouse.normalise.column_values import integer, text
+from turnspan_clickhouse.normalise.span_facts import SpanFacts
 
 MAX_CALLS: Final = 2_048
 """Calls of arbiters that are remembered, over all runs."""
@@ -89,3 +97,120 @@ _RECORDS: Final[dict[type[Fact], type[Record]]] = {
 }
 KINDS: Final = (*_RECORDS, told.IterationFollowed)
 """The facts that ``consortium_rows`` takes."""
+
+
+MAX_RUNS: Final = 2_048
+"""Runs of which it is remembered which arbiter decided on which iteration."""
+_MOST_RANKED: Final = 1_000
+
+
+class _KnownRun:
+    """How far a run is known; its spans come in any order."""
+
+    __slots__ = ("arbiters", "last")
+
+    def __init__(self) -> None:
+        self.arbiters: dict[str, int] = {}
+        self.last = 0
+
+
+class ConsortiumSpans:
+    """Makes the facts of runs, members and arbiters of their spans."""
+
+    __slots__ = ("_runs",)
+
+    def __init__(self) -> None:
+        self._runs: OrderedDict[str, _KnownRun] = OrderedDict()
+
+    def facts_of(self, span: SpanFacts) -> Iterator[Fact]:
+        """What the span of a run, a member or an arbiter tells of it; of others, nothing."""
+        said = span.raw
+        run = said.get(semconv.CONSORTIUM_ID)
+        if type(run) is not str or not run:
+            return
+        if semconv.CONSORTIUM_STATUS in said:
+            yield _run(span, run)
+        elif said.get(semconv.CONSORTIUM_MEMBER) == span.span_id:
+            iteration = _number(said, semconv.CONSORTIUM_ITERATION)
+            if said.get(semconv.CONSORTIUM_ROLE) == told.MEMBER:
+                yield _member(span, run, iteration)
+                yield from self._seen(run, iteration, "")
+            else:
+                yield _arbiter(span, run, iteration)
+                yield from self._seen(run, iteration, span.span_id)
+
+    def _seen(self, run_id: str, iteration: int, arbiter: str) -> Iterator[Fact]:
+        """The arbiters that turn out not to have been the final one."""
+        run = self._runs.setdefault(run_id, _KnownRun())
+        self._runs.move_to_end(run_id)
+        if len(self._runs) > MAX_RUNS:
+            self._runs.popitem(last=False)
+        run.last = max(run.last, iteration)
+        if arbiter:
+            run.arbiters[arbiter] = iteration
+        for one in [one for one, decided in run.arbiters.items() if decided < run.last]:
+            del run.arbiters[one]
+            yield told.IterationFollowed(one)
+
+
+def _run(span: SpanFacts, run: str) -> Fact:
+    said = span.raw
+    return told.ConsortiumTold(
+        place=_place(span, run),
+        name=text(said.get(semconv.CONSORTIUM_NAME)),
+        strategy=text(said.get(semconv.CONSORTIUM_STRATEGY)),
+        prompt=None,
+        started_at=span.start_time,
+        status=text(said.get(semconv.CONSORTIUM_STATUS)),
+        iterations=_number(said, semconv.CONSORTIUM_ITERATIONS),
+        outer_id=text(said.get(semconv.CONSORTIUM_OUTER)),
+        span_id=span.span_id,
+        duration=span.duration,
+        error_type=span.error_type,
+        error_message=span.error_message,
+    )
+
+
+def _member(span: SpanFacts, run: str, iteration: int) -> Fact:
+    said = span.raw
+    return told.MemberAnswered(
+        place=_place(span, run),
+        iteration=iteration,
+        member_id=span.span_id,
+        model=text(said.get(semconv.CONSORTIUM_MODEL)),
+        instance=text(said.get(semconv.CONSORTIUM_INSTANCE)),
+        started_at=span.start_time,
+        duration=span.duration,
+        error_type=span.error_type,
+        error_message=span.error_message,
+    )
+
+
+def _arbiter(span: SpanFacts, run: str, iteration: int) -> Fact:
+    said = span.raw
+    confidence, needs = said.get(semconv.CONSORTIUM_CONFIDENCE), said.get(semconv.CONSORTIUM_AGAIN)
+    ranking: Any = said.get(semconv.CONSORTIUM_RANKING)
+    ranked: Any = ranking if type(ranking) in (list, tuple) else ()
+    return told.ArbiterDecided(
+        place=_place(span, run),
+        iteration=iteration,
+        arbiter_id=span.span_id,
+        model=text(said.get(semconv.CONSORTIUM_MODEL)),
+        started_at=span.start_time,
+        ranking=tuple(map(text, ranked[:_MOST_RANKED])),
+        confidence=float(confidence) if isinstance(confidence, (int, float)) else None,
+        needs_iteration=needs if isinstance(needs, bool) else None,
+        duration=span.duration,
+        error_type=span.error_type,
+        error_message=span.error_message,
+    )
+
+
+def _place(span: SpanFacts, run: str) -> told.ConsortiumPlace:
+    return told.ConsortiumPlace(
+        span.span.resource.attributes, run, span.session_id, span.turn_id, span.trace_id
+    )
+
+
+def _number(said: dict[str, Any], key: str) -> int:
+    return min(max(integer(said.get(key)) or 0, 0), 2**32 - 1)

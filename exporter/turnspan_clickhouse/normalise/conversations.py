@@ -20,6 +20,7 @@ from turnspan_clickhouse.normalise.call_index import (
     JoinRequest,
     Link,
     NodeIndex,
+    Traces,
 )
 from turnspan_clickhouse.normalise.derived_turn import DerivedTurn
 from turnspan_clickhouse.normalise.history_keys import (
@@ -32,7 +33,6 @@ from turnspan_clickhouse.normalise.history_keys import (
 )
 from turnspan_clickhouse.normalise.shared_answers import KnownAnswer, SharedAnswers
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
-from turnspan_clickhouse.normalise.traces import Traces
 
 SESSION_PREFIX = "auto-"
 """A derived session's id: this and the trace id of its first call."""

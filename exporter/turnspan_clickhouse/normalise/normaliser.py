@@ -20,15 +20,13 @@ from turnspan.tracing.content_store import (
 )
 from turnspan_clickhouse.normalise import other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
-from turnspan_clickhouse.normalise.consortium_rows import ArbiterCalls
-from turnspan_clickhouse.normalise.consortium_spans import ConsortiumSpans
+from turnspan_clickhouse.normalise.consortium_rows import ArbiterCalls, ConsortiumSpans
 from turnspan_clickhouse.normalise.context_texts import ContextTexts
 from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns
 from turnspan_clickhouse.normalise.derived_turns import DerivedTurns
 from turnspan_clickhouse.normalise.duplicates import Sightings, same_tool
 from turnspan_clickhouse.normalise.fact_rows import FactRows
-from turnspan_clickhouse.normalise.foreign import adopt, operation_of
-from turnspan_clickhouse.normalise.later_spans import LaterSpans, Told
+from turnspan_clickhouse.normalise.foreign import LaterSpans, Told, adopt, operation_of
 from turnspan_clickhouse.normalise.message_store import MessageStore
 from turnspan_clickhouse.normalise.model_calls import ModelCalls
 from turnspan_clickhouse.normalise.nesting import ChildRows, enrich_tool

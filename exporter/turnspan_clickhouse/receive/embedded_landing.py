@@ -18,7 +18,7 @@ from turnspan_clickhouse.ship.background import BackgroundShipper
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.shared import SharedStore
+from turnspan_clickhouse.store.opening import SharedStore
 
 MUCH_BYTES, MUCH_SEGMENTS = 32 * 2**20, 2_000
 _LOOK_SECONDS = 5.0

@@ -25,9 +25,9 @@ from turnspan_llm.grouping.texts import (
     joined,
     known,
 )
-from turnspan_llm.logs.condensed import UnresolvedError, resolved
 from turnspan_llm.logs.generations import Layout
 from turnspan_llm.logs.logged import LoggedResponse, interval, is_ulid, ulid_milliseconds
+from turnspan_llm.logs.messages import UnresolvedError, resolved
 from turnspan_llm.logs.responses import responses_at
 
 SLACK: Final = 2_000

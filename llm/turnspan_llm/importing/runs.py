@@ -24,8 +24,8 @@ from turnspan_llm.grouping.model import AttachedRow, Grouping, MatchKey, RowAt, 
 from turnspan_llm.importing.call_fields import LoggedCall
 from turnspan_llm.importing.source import LogTables, Row
 from turnspan_llm.importing.turns import KIND, RESOURCE
-from turnspan_llm.logs.condensed import UnresolvedError, resolved
 from turnspan_llm.logs.logged import as_text
+from turnspan_llm.logs.messages import UnresolvedError, resolved
 from turnspan_records.importing import ids
 
 

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from turnspan_clickhouse.errors import READONLY, QueryError
-from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_clickhouse.store.read_only import ALLOWS_SETTINGS, ReadOnlyStore
+from turnspan_clickhouse.store.read_only import ALLOWS_SETTINGS, Cancellation, ReadOnlyStore
 from turnspan_records.sandbox.grants import beyond_reading
 from turnspan_records.sandbox.guard import (
     FILES,

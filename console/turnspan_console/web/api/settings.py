@@ -9,9 +9,9 @@ from datetime import datetime, timezone
 from turnspan import __version__
 from turnspan.config import OPTIONS
 from turnspan_clickhouse.receive.receiver_stats import read_receiver_stats
-from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.read_only import Cancellation
 from turnspan_console.checks.check import Check, guarded
 from turnspan_console.checks.environment import settings_of
 from turnspan_console.checks.receivers import receiver_checks

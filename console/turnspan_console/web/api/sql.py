@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from turnspan_clickhouse.errors import QueryError
-from turnspan_clickhouse.store.cancellation import Cancellation
 from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.read_only import Cancellation
 from turnspan_console.values import plain
 from turnspan_console.web.endpoints import BadRequestError, DetailedError, NoQuery, endpoint
 from turnspan_records.diagnostics import diagnostics
