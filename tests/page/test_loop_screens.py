@@ -143,7 +143,7 @@ def test_a_consortium_run_side_by_side(look: Look, page: ServedPage) -> None:
 
 def test_how_an_import_found_a_run(look: Look, page: ServedPage) -> None:
     seen = look(page, f"/consortium/{PROJECT}/{QUIET}")
-    expect(seen.page.locator("main")).to_contain_text("by interval, text; 2 rows of it not found")
+    expect(seen.page.locator("main")).to_contain_text("by interval, text; 2 rows not found")
 
 
 def test_a_lineage_with_what_changed(look: Look, page: ServedPage) -> None:
