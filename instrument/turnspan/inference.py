@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, cast
 
 from opentelemetry import context as otel_context
 
 from turnspan import semconv
-from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
 from turnspan.content.given_values import label_of, text_of, warn_of_near_misses
-from turnspan.content.snapshot import freeze, freeze_fields
+from turnspan.content.snapshot import freeze
 from turnspan.runtime.guard import guard
 from turnspan.runtime.inspection import looking
 from turnspan.tracing.begin_call import begin
 from turnspan.tracing.block_stack import WithBlock
-from turnspan.tracing.endpoint import UNFINISHED, Endpoint, ReplyFacts, write_usage
+from turnspan.tracing.manual_endpoint import ManualEndpoint
 from turnspan.tracing.model_call import ABANDONED, COMPLETE, ModelCall
-from turnspan.tracing.request_parameters import PARAMETERS, describe
+from turnspan.tracing.request_parameters import PARAMETERS
 from turnspan.tracing.state import another_one, current, within
 from turnspan.turn.turn import TokenUsage, ToolRequest
 
-_OPENAI: Final = "openai.chat"
-_GENAI: Final = "genai"
 _GUARD = guard("inference", "turnspan.inference")
 _OWN: Final = ("provider", "model", "operation", "messages", "system", "tools", "server_address")
 _KNOWN: Final = frozenset((*_OWN, "server_port", "models", "top_a", *PARAMETERS))
 """What it takes, and what providers take that is no slip of it."""
-
-_FREEZERS: Final = {"messages": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
 
 
 def inference(
@@ -69,7 +64,7 @@ def inference(
     if tools is not None:
         body["tools"] = tools
     body.update(parameters)
-    return Inference(target, _ManualEndpoint(text_of(operation)), body)
+    return Inference(target, ManualEndpoint(text_of(operation)), body)
 
 
 class Inference(WithBlock["Inference"]):
@@ -78,7 +73,7 @@ class Inference(WithBlock["Inference"]):
     __slots__ = ("_body", "_call", "_first", "_manual", "_parts", "_state", "_target")
 
     def __init__(
-        self, target: dict[str, Any], manual: _ManualEndpoint, body: dict[str, Any]
+        self, target: dict[str, Any], manual: ManualEndpoint, body: dict[str, Any]
     ) -> None:
         self._target = target
         self._manual = manual
@@ -112,7 +107,7 @@ class Inference(WithBlock["Inference"]):
         ``cached``: the answer came from the application's own cache and cost nothing.
         """
         with _GUARD:
-            told = self._manual.told
+            told = self._manual
             told.text = text_of(text) if text is not None else told.text
             told.finish_reason = text_of(finish_reason) or told.finish_reason
             told.thoughts = text_of(thoughts) if thoughts is not None else told.thoughts
@@ -167,7 +162,7 @@ class Inference(WithBlock["Inference"]):
         response: Any = None
         outcome = ""
         try:
-            told = self._manual.told
+            told = self._manual
             streamed = self._parts is not None
             if self._parts and told.text is None:
                 told.text = "".join(self._parts)
@@ -178,127 +173,9 @@ class Inference(WithBlock["Inference"]):
             if isinstance(error, GeneratorExit):
                 outcome, error = ABANDONED, None
             if told.given or error is None:
-                response = told.plain(self._manual.dialect)
+                response = told.plain()
         finally:
             call.close(response, response, error=error, outcome=outcome, first_chunk=self._first)
-
-
-class _ManualResponse:
-    """What came back, as far as it was told."""
-
-    cached = False
-    service_tier = ""
-    text: str | None = None
-    thoughts: str | None = None
-    finish_reason = ""
-    model = ""
-    id = ""
-
-    def __init__(self) -> None:
-        self.tool_calls: list[ToolRequest] = []
-        self.usage = TokenUsage()
-
-    @property
-    def given(self) -> bool:
-        """Whether anything was told."""
-        return bool(self.text or self.thoughts or self.tool_calls or self.finish_reason)
-
-    @property
-    def said(self) -> bool:
-        """Whether it was told what the model said, were it nothing."""
-        return self.text is not None or bool(self.thoughts or self.tool_calls)
-
-    def plain(self, dialect: str) -> dict[str, Any]:
-        """The response in the dialect of the request."""
-        return self._genai() if dialect == _GENAI else self._openai()
-
-    def _openai(self) -> dict[str, Any]:
-        message: dict[str, Any] = {"role": "assistant", "content": self.text}
-        if self.thoughts:
-            message["reasoning_content"] = self.thoughts
-        if self.tool_calls:
-            message["tool_calls"] = [
-                {"id": i, "type": "function", "function": {"name": n, "arguments": a}}
-                for i, n, a in self.tool_calls
-            ]
-        choice = {"index": 0, "message": message, "finish_reason": self.finish_reason or None}
-        choices = [choice] if self.said else []
-        return {"id": self.id, "model": self.model, "choices": choices}
-
-    def _genai(self) -> dict[str, Any]:
-        parts: list[dict[str, Any]] = []
-        if self.thoughts:
-            parts.append({"type": "reasoning", "content": self.thoughts})
-        if self.text:
-            parts.append({"type": "text", "content": self.text})
-        for call_id, name, arguments in self.tool_calls:
-            parts.append({"type": "tool_call", "id": call_id, "name": name, "arguments": arguments})
-        message: dict[str, Any] = {"role": "assistant", "parts": parts}
-        if self.finish_reason:
-            message["finish_reason"] = self.finish_reason
-        messages = [message] if self.said else []
-        return {"id": self.id, "model": self.model, "messages": messages}
-
-
-class _ManualEndpoint(Endpoint):
-    """The endpoint of one call recorded by hand."""
-
-    def __init__(self, operation: str) -> None:
-        self.operation = operation
-        self.dialect = _OPENAI
-        self.told = _ManualResponse()
-
-    def choose_dialect(self, body: dict[str, Any]) -> None:
-        """The dialect of the messages given: GenAI's where one has parts."""
-        messages = body.get("messages")
-        if isinstance(messages, str):
-            body["messages"] = [{"role": "user", "content": messages}]
-        elif isinstance(messages, (list, tuple)) and any(
-            isinstance(m, Mapping) and "parts" in m for m in cast("list[Any]", messages)
-        ):
-            self.dialect = _GENAI
-        elif "system" in body:  # OpenAI's form has no field for it
-            system = {"role": "system", "content": body.pop("system")}
-            body["messages"] = [system, *(messages or ())]
-
-    def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
-        """Write the request's attributes."""
-        attributes[semconv.OPERATION_NAME] = self.operation
-        describe(body, attributes)
-
-    def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """A copy of the request that no later change reaches."""
-        with looking:
-            return freeze_fields(body, _FREEZERS)
-
-    def describe_response(
-        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
-    ) -> None:
-        """Write the attributes of what was told."""
-        told = self.told
-        if told.id:
-            attributes[semconv.RESPONSE_ID] = told.id
-        if told.model:
-            attributes[semconv.RESPONSE_MODEL] = told.model
-        reason = told.finish_reason or (UNFINISHED if cut else "")
-        if reason:
-            attributes[semconv.RESPONSE_FINISH_REASONS] = (reason,)
-        if told.service_tier:
-            attributes[semconv.RESPONSE_SERVICE_TIER] = told.service_tier
-        if told.cached:
-            attributes[semconv.RESPONSE_CACHED] = True
-        write_usage(told.usage, attributes)
-
-    def reply(self, response: Any) -> ReplyFacts:
-        """What was told, for the turn."""
-        told = self.told
-        reasons = [told.finish_reason] if told.finish_reason else []
-        text = told.text or "" if told.said else None
-        return ReplyFacts(told.model, reasons, text, told.tool_calls, told.usage)
-
-    def error_code(self, error: BaseException) -> Any:
-        """An error of an unknown library goes by its class."""
-        return None
 
 
 def _tool_request(call: Any) -> ToolRequest:

@@ -64,6 +64,8 @@ class RecordProcessor(SpanProcessor):
         child_records: Callable[[], None] | None = None,
     ) -> None:
         self.exporter = exporter
+        self._records = exporter if isinstance(exporter, RecordExporter) else None
+        """The same, where it lands records."""
         self._state = current()
         self._limit = queue_size
         self._batch = min(batch_size, queue_size)
@@ -289,12 +291,8 @@ class RecordProcessor(SpanProcessor):
         self._notice_fork()
         if self._closed or self._leaving:
             return True
-        if (
-            self._ready
-            and self.flush_to_spool(timeout)
-            and isinstance(self.exporter, RecordExporter)
-        ):
-            self.exporter.close_turns()
+        if self._ready and self.flush_to_spool(timeout) and self._records is not None:
+            self._records.close_turns()
         landed = not self._ready or self.force_flush(int(timeout * 1000))
         self._leaving, self._ready = True, False
         # Also where the flush ran out of time: meanwhile other threads have gone on to record.
@@ -340,11 +338,8 @@ class RecordProcessor(SpanProcessor):
 
     def snapshot(self) -> PipelineStats:
         """What its exporter knows of the records (see ``RecordExporter.snapshot``)."""
-        return (
-            self.exporter.snapshot()
-            if isinstance(self.exporter, RecordExporter)
-            else PipelineStats()
-        )
+        records = self._records
+        return PipelineStats() if records is None else records.snapshot()
 
     def _woken(self) -> None:
         with guard("pipeline.begin"):
