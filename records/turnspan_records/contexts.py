@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
-from turnspan_records.access.times import utc
+from turnspan_records.access.questions import ask
 from turnspan_records.access.window import as_parameter
 from turnspan_records.lookup import RecordRef
 from turnspan_records.messages import NONE, load_definitions
@@ -99,62 +99,6 @@ class AssembledContext:
     (headings, what joins them), so that all sections together are ``used``."""
 
 
-_COLUMNS = """SELECT assembly_id AS id, project, service, environment, session_id, turn_id,
-    trace_id, start_time, duration, status, agent_name, task_type, entities, budget, used,
-    used_estimated, considered, kept, dropped, bypassed, bypass_reason, error_type,
-    lower(hex(context_hash)) AS context_hash, step_names, step_durations, step_errors
-FROM context_assembly"""
-
-# Of a trace the session is not known; of everything else it is, and if it is none.
-_PLACE = """project = {project:String}
-    AND ({trace:String} != '' OR session_id = {session:String})
-    AND ({turn:String} = '' OR turn_id = {turn:String})
-    AND ({trace:String} = '' OR trace_id = {trace:String})"""
-
-_INSIDE = f"""{_COLUMNS}
-WHERE {_PLACE}
-ORDER BY start_time, id
-"""
-
-_BY_ID = f"""{_COLUMNS}
-WHERE project = {{project:String}} AND assembly_id IN {{ids:Array(String)}}
-ORDER BY start_time, id
-"""
-
-_ITEMS = """
-SELECT assembly_id, item_id AS id, position, section, source, tokens, tokens_estimated, score, kept,
-    reason, hop, requires_depth, lower(hex(content_hash)) AS content_hash
-FROM context_item
-WHERE project = {project:String} AND session_id IN {sessions:Array(String)}
-    AND assembly_id IN {ids:Array(String)}
-ORDER BY assembly_id, position, id
-"""
-
-# A call may be in another session than an assembly that is in none; then it is looked for by time.
-_CALLS = """
-SELECT span_id, splitByChar(',', attributes['turnspan.context.id']) AS used
-FROM llm_call
-WHERE project = {project:String} AND attributes['turnspan.context.id'] != ''
-    AND (session_id IN {sessions:Array(String)} OR has({sessions:Array(String)}, ''))
-    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
-    AND hasAny(used, {ids:Array(String)})
-ORDER BY start_time, span_id
-"""
-
-_USED = f"""
-SELECT DISTINCT arrayJoin(splitByChar(',', attributes['turnspan.context.id'])) AS id
-FROM llm_call
-WHERE {_PLACE}
-    AND ({{call:String}} = '' OR span_id = {{call:String}})
-    AND attributes['turnspan.context.id'] != ''
-"""
-
-_ENDED = """
-SELECT turn_id FROM turn_summary
-WHERE project = {project:String} AND turn_id IN {turns:Array(String)} AND status = 'interrupted'
-"""
-
-
 def contexts(store: Store, found: RecordRef) -> list[AssembledContext]:
     """The contexts that a record is about, the oldest first.
 
@@ -162,53 +106,31 @@ def contexts(store: Store, found: RecordRef) -> list[AssembledContext]:
     trace those that were assembled in it or that its calls used, of a tool or a span those of its
     turn. Raises ``StoreError`` as ``Store.query``.
     """
-    if found.kind == "context":
-        loaded = _by_ids(store, found.project, [found.id])
-    elif found.kind == "call":
-        loaded = _by_ids(store, found.project, _used(store, found))
-    else:
-        rows = store.query(_INSIDE, _parameters(found)).dicts()
-        loaded = [_assembly(row) for row in rows]
-        known = {one.id for one in loaded}
-        more = [one for one in _used(store, found) if one not in known]
-        loaded += _by_ids(store, found.project, more)
-        loaded.sort(key=lambda one: (one.start_time, one.id))
-    if loaded:
-        _complete(store, found.project, loaded)
-    return loaded
-
-
-def _parameters(found: RecordRef) -> dict[str, str]:
-    return {
+    parameters = {
         "project": found.project,
         "session": found.session_id,
         "turn": found.turn_id,
         "trace": found.trace_id if found.kind == "trace" else "",
         "call": found.id if found.kind == "call" else "",
     }
-
-
-def _used(store: Store, found: RecordRef) -> list[str]:
-    """The ids of the assemblies that its calls used."""
-    return [str(row[0]) for row in store.query(_USED, _parameters(found)).rows]
-
-
-def _by_ids(store: Store, project: str, ids: Sequence[str]) -> list[AssembledContext]:
-    if not ids:
-        return []
-    rows = store.query(_BY_ID, {"project": project, "ids": list(ids)}).dicts()
-    return [_assembly(row) for row in rows]
+    rows: list[dict[str, Any]] = []
+    if found.kind not in ("context", "call"):
+        rows = ask(store, "contexts/inside", **parameters).dicts()
+    ids = {found.id}
+    if found.kind != "context":
+        ids = {str(row[0]) for row in ask(store, "contexts/used", **parameters).rows}
+    more = sorted(ids - {row["id"] for row in rows})
+    if more:
+        rows += ask(store, "contexts/by_id", project=found.project, ids=more).dicts()
+    loaded = sorted(map(_assembly, rows), key=lambda one: (one.start_time, one.id))
+    if loaded:
+        _complete(store, found.project, loaded)
+    return loaded
 
 
 def _assembly(row: Mapping[str, Any]) -> AssembledContext:
     steps = zip(row["step_names"], row["step_durations"], row["step_errors"], strict=True)
-    return of_row(
-        AssembledContext,
-        row,
-        start_time=utc(row["start_time"]),
-        entities=list(row["entities"]),
-        steps=[ContextStep(*step) for step in steps],
-    )
+    return of_row(AssembledContext, row, steps=[ContextStep(*step) for step in steps])
 
 
 def _complete(store: Store, project: str, loaded: Sequence[AssembledContext]) -> None:
@@ -221,18 +143,18 @@ def _complete(store: Store, project: str, loaded: Sequence[AssembledContext]) ->
         "since": as_parameter(min(one.start_time for one in loaded)),
         "until": as_parameter(max(one.start_time for one in loaded) + USED_WITHIN),
     }
-    for row in store.query(_ITEMS, parameters).dicts():
-        by_id[row.pop("assembly_id")].items.append(ContextItem(**row))
+    for row in ask(store, "contexts/items", **parameters).dicts():
+        by_id[row["assembly_id"]].items.append(of_row(ContextItem, row))
     for one in loaded:
         one.sections = _sections(one)
-    for span_id, used in store.query(_CALLS, parameters).rows:
+    for span_id, used in ask(store, "contexts/calls", **parameters).rows:
         for id_ in by_id.keys() & set(used):
             by_id[id_].calls.append(str(span_id))
     _put_texts(store, project, loaded)
     running = [one for one in loaded if one.status == "running" and one.turn_id]
     if running:
-        turns = {"project": project, "turns": [one.turn_id for one in running]}
-        ended = {str(row[0]) for row in store.query(_ENDED, turns).rows}
+        turns = [one.turn_id for one in running]
+        ended = {row[0] for row in ask(store, "contexts/ended", project=project, turns=turns).rows}
         for one in running:
             one.status = INTERRUPTED if one.turn_id in ended else one.status
 

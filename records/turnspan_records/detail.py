@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access.fields import of_row
-from turnspan_records.access.times import utc
+from turnspan_records.access.questions import ask, ask_row
+from turnspan_records.consortium.run_detail import consortium_run
 from turnspan_records.contexts import contexts
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.detail_types import Detail, SpanNode
@@ -22,39 +23,26 @@ from turnspan_records.messages import (
 )
 from turnspan_records.sessions import turns
 
-_TEXTS: Mapping[str, tuple[str, ...]] = {
+_TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     "turn": ("user_message", "response_text"),
     "call": ("response_thoughts", "response_text"),
     "tool": ("arguments", "result"),
     "span": ("events", "links"),
+    "attempt": ("input", "output"),
 }
-
-_CALLS_OF = """
-SELECT start_time AS time, round, if(response_model != '', response_model, request_model) AS model,
-    c.duration AS duration_seconds, input_tokens, output_tokens, c.cost_usd AS cost_usd,
-    arrayStringConcat(finish_reasons, ', ') AS finish, error_type AS error, span_id AS span
-FROM llm_call AS c
-WHERE project = {project:String} AND session_id = {session:String} AND turn_id = {turn:String}
-ORDER BY time, span
-"""
-
-_TOOLS_OF = """
-SELECT start_time AS time, round, name AS tool, t.duration AS duration_seconds, failed,
-    error_type AS error, leftUTF8(arguments, 240) AS arguments, span_id AS span
-FROM tool_call AS t
-WHERE project = {project:String} AND session_id = {session:String} AND turn_id = {turn:String}
-ORDER BY time, span
-"""
-
-_TURNS_OF_TRACE = """
-SELECT start_time AS time, turn_id AS turn, agent_name AS agent,
-    if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) AS stop_reason, rounds,
-    tool_call_count AS tools, t.duration AS duration_seconds, t.cost_usd AS cost_usd,
-    session_id AS session
-FROM turn_summary AS t
-WHERE project = {project:String} AND trace_id = {trace:String}
-ORDER BY time, turn
-"""
+"""The columns of a kind that are texts."""
+_TABLES: Final[Mapping[str, Mapping[str, str]]] = {
+    "turn": {"model calls": "turn_calls", "tool calls": "turn_tools"},
+    "attempt": {"model calls": "attempt_calls"},
+    "rollout": {"attempts": "rollout_attempts"},
+    "lineage": {"rollouts": "lineage_rollouts"},
+    "consortium": {
+        "members": "consortium_members",
+        "arbiters": "consortium_arbiters",
+        "model calls": "consortium_calls",
+    },
+}
+"""What is below a record of a kind, and the question in ``sql/show``."""
 
 
 def detail(store: Store, found: RecordRef) -> Detail:
@@ -64,57 +52,67 @@ def detail(store: Store, found: RecordRef) -> Detail:
         KeyError: it is gone since.
         StoreError: as ``Store.query``.
     """
-    from turnspan_records.consortium.detail import consortium_detail  # which makes details, too
-    from turnspan_records.loop import detail as loop_detail  # as above
-
-    load: dict[str, Callable[[Store, RecordRef], Detail]] = {
-        "session": _session,
-        "turn": _turn,
-        "trace": _trace,
-        "call": _call,
-        "tool": _tool,
-        "context": _context,
-        "span": _span,
-        "consortium": consortium_detail,
-        **loop_detail.LOADERS,
-    }
-    result = load[found.kind](store, found)
+    result = _LOADERS.get(found.kind, _recorded)(store, found)
     if found.kind != "trace":
         result.judgments = judgments(store, found.project, found.kind, found.id)
     return result
 
 
+def _recorded(store: Store, found: RecordRef) -> Detail:
+    """A row with its texts and the tables below it."""
+    parameters: dict[str, object] = {
+        "project": found.project,
+        "session": found.session_id,
+        "turn": found.turn_id,
+        "id": found.id,
+    }
+    facts = ask_row(store, f"show/{found.kind}", found.id, **parameters)
+    if found.kind == "attempt":
+        parameters["since"] = f"{facts['started_at']:%Y-%m-%d %H:%M:%S}"
+    texts = {name: str(facts.pop(name)) for name in _TEXTS.get(found.kind, ())}
+    tables = {
+        name: ask(store, f"show/{question}", **parameters)
+        for name, question in _TABLES.get(found.kind, {}).items()
+    }
+    return Detail(found.kind, found.id, facts, _known_texts(texts), tables)
+
+
+def _known_texts(texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in texts.items() if text}
+
+
 def _session(store: Store, found: RecordRef) -> Detail:
-    rows = store.query(
-        "SELECT project, session_id, any(service) AS service, any(environment) AS environment,"
-        " any(user_id) AS user_id, min(start_time) AS first_time, max(start_time) AS last_time,"
-        " countIf(parent_turn_id = '') AS turns, sum(t.rounds) AS rounds,"
-        " sum(llm_call_count) AS calls, sum(tool_call_count) AS tools,"
-        " sumIf(t.input_tokens, parent_turn_id = '') AS input_tokens,"
-        " sumIf(t.output_tokens, parent_turn_id = '') AS output_tokens,"
-        " sumIf(t.cost_usd, parent_turn_id = '') AS cost_usd,"
-        " arraySort(groupUniqArrayArray(t.models)) AS models"
-        " FROM turn_summary AS t WHERE project = {project:String}"
-        " AND session_id = {session:String} GROUP BY project, session_id",
-        {"project": found.project, "session": found.session_id},
-    ).dicts()
-    result = Detail("session", found.id, rows[0] if rows else {"project": found.project})
-    result.tables["turns"] = turns(
-        store, session=found.session_id, project=found.project, limit=10_000
-    )
+    project, session = found.project, found.session_id
+    rows = ask(store, "show/session", project=project, session=session).dicts()
+    result = Detail("session", found.id, rows[0] if rows else {"project": project})
+    result.tables["turns"] = turns(store, session=session, project=project, limit=10_000)
     return result
 
 
-def _turn(store: Store, found: RecordRef) -> Detail:
-    result = _row(store, found, "turn_summary", "turn_id")
-    parameters = {"project": found.project, "session": found.session_id, "turn": found.turn_id}
-    result.tables["model calls"] = store.query(_CALLS_OF, parameters)
-    result.tables["tool calls"] = store.query(_TOOLS_OF, parameters)
+def _consortium(store: Store, found: RecordRef) -> Detail:
+    run = consortium_run(store, found.project, found.id)
+    result = _recorded(store, found)
+    result.texts = _known_texts({"prompt": run.prompt, "final_text": run.final_text})
     return result
 
 
-def _tool(store: Store, found: RecordRef) -> Detail:
-    return _row(store, found, "tool_call", "span_id")
+def _artifact(store: Store, found: RecordRef) -> Detail:
+    result = _recorded(store, found)
+    facts = result.facts
+    hash_ = str(facts.pop("content_hash"))
+    if facts["turn_id"] and not facts["call_id"]:
+        call = ask(
+            store,
+            "show/artifact_call",
+            project=found.project,
+            session=facts["session_id"],
+            turn=facts["turn_id"],
+            created=f"{facts['created_at']:%Y-%m-%d %H:%M:%S.%f}",
+        )
+        facts["call_id"] = str(call.rows[0][0])
+    bodies = load_definitions(store, found.project, [hash_])
+    result.texts = _known_texts({"text": bodies.get(hash_, "")})
+    return result
 
 
 def _context(store: Store, found: RecordRef) -> Detail:
@@ -141,12 +139,8 @@ def _context(store: Store, found: RecordRef) -> Detail:
     return result
 
 
-def _span(store: Store, found: RecordRef) -> Detail:
-    return _row(store, found, "span", "span_id")
-
-
 def _call(store: Store, found: RecordRef) -> Detail:
-    result = _row(store, found, "llm_call", "span_id")
+    result = _recorded(store, found)
     facts = result.facts
     inputs: list[bytes] = facts.pop("input_messages")
     outputs: list[bytes] = facts.pop("output_messages")
@@ -174,40 +168,31 @@ def _known(hash_: bytes, known: Mapping[str, MessageRecord]) -> MessageRecord:
     return known.get(hash_.hex()) or MessageRecord(hash_.hex(), recorded=False)
 
 
-def _row(store: Store, found: RecordRef, table: str, column: str) -> Detail:
-    rows = store.query(
-        f"SELECT * FROM {table} WHERE project = {{project:String}}"
-        f" AND session_id = {{session:String}} AND {column} = {{id:String}} LIMIT 1",
-        {"project": found.project, "session": found.session_id, "id": found.id},
-    ).dicts()
-    if not rows:
-        raise KeyError(found.id)
-    facts = rows[0]
-    texts = {name: str(facts.pop(name)) for name in _TEXTS[found.kind]}
-    return Detail(found.kind, found.id, facts, {name: text for name, text in texts.items() if text})
-
-
 def _trace(store: Store, found: RecordRef) -> Detail:
-    parameters = {"project": found.project, "trace": found.trace_id}
-    rows = store.query(
-        "SELECT span_id, parent_span_id, name, kind, start_time, duration, status_code,"
-        " status_message FROM span WHERE project = {project:String} AND trace_id = {trace:String}"
-        " ORDER BY start_time, span_id",
-        parameters,
-    ).dicts()
+    of = {"project": found.project, "trace": found.trace_id}
+    rows = ask(store, "show/trace_spans", **of).dicts()
     result = Detail("trace", found.id, {"project": found.project, "spans": len(rows)})
     result.spans = _tree(rows)
-    result.tables["turns"] = store.query(_TURNS_OF_TRACE, parameters)
+    result.tables["turns"] = ask(store, "show/trace_turns", **of)
     return result
 
 
 def _tree(rows: list[dict[str, Any]]) -> list[SpanNode]:
-    nodes: dict[str, SpanNode] = {
-        row["span_id"]: of_row(SpanNode, row, start_time=utc(row["start_time"])) for row in rows
-    }
+    nodes = {str(row["span_id"]): of_row(SpanNode, row) for row in rows}
     roots: list[SpanNode] = []
     for row in rows:
         node = nodes[row["span_id"]]
         parent = nodes.get(row["parent_span_id"])
         (roots if parent is None or parent is node else parent.children).append(node)
     return roots
+
+
+_LOADERS: Final[Mapping[str, Callable[[Store, RecordRef], Detail]]] = {
+    "session": _session,
+    "trace": _trace,
+    "call": _call,
+    "context": _context,
+    "consortium": _consortium,
+    "artifact": _artifact,
+}
+"""What loads a record of a kind that is more than a row."""

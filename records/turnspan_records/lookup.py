@@ -8,12 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.sql import statement
 
 SHORTEST_PREFIX = 6
 """Fewer characters than this are only taken as a whole id."""
-
-LIMIT = 20
-"""How many matches of each kind are told apart at most."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -81,17 +79,16 @@ def find(store: Store, id_: str) -> list[RecordRef]:
 
 
 def _with_id(store: Store, id_: str) -> list[RecordRef]:
-    equal = "{column} = {id:String}"
-    exact = _search(store, _SOURCES, equal, id_)
+    exact = _search(store, _SOURCES, "=", id_)
     # The id of a trace or of a named span is that of no other span; a session's may be any text,
     # but hardly looks like a span's.
     span_like = len(id_) == _DIGITS["span_id"]
     if not exact or (span_like and all(one.kind == "session" for one in exact)):
-        exact += _search(store, (_SPANS,), equal, id_)
+        exact += _search(store, (_SPANS,), "=", id_)
     if exact or len(id_.replace("…", "")) < SHORTEST_PREFIX:
         return _told_apart(exact)
     sources = [one for one in (*_SOURCES, _SPANS) if len(id_) < _DIGITS.get(one[2], len(id_) + 1)]
-    found = _search(store, sources, "{column} LIKE {id:String}", _pattern(id_))
+    found = _search(store, sources, "LIKE", _pattern(id_))
     named = {one.id for one in found if one.kind in ("turn", "call", "tool", "context")}
     return _told_apart(one for one in found if one.kind != "span" or one.id not in named)
 
@@ -126,12 +123,11 @@ def _pattern(id_: str) -> str:
 
 
 def _search(
-    store: Store, sources: Sequence[tuple[str, str, str, str]], condition: str, id_: str
+    store: Store, sources: Sequence[tuple[str, str, str, str]], like: str, id_: str
 ) -> list[RecordRef]:
     selects = [
-        f"(SELECT DISTINCT '{kind}' AS kind, {column} AS id, project, {rest} FROM {table}"
-        f" WHERE {condition.replace('{column}', column)} LIMIT {LIMIT})"
-        for kind, table, column, rest in sources
+        statement("lookup/of_kind", kind=kind, column=column, table=table, place=place, like=like)
+        for kind, table, column, place in sources
     ]
     # Ids never differ between the versions of a row, so there is nothing to deduplicate.
     result = store.query(" UNION ALL ".join(selects), {"id": id_}, {"final": 0})

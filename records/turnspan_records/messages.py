@@ -11,6 +11,7 @@ from turnspan.dialects.convert import rebuild_message
 from turnspan.runtime.errors import TurnspanError
 from turnspan_clickhouse.rows.tables import NO_HASH
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.questions import ask, ask_row
 from turnspan_records.conversation import MessageRecord, ToolRequestRecord
 
 NONE = NO_HASH.hex()
@@ -21,14 +22,9 @@ ONE_SESSION = {"max_threads": 1, "optimize_read_in_order": 0, "max_block_size": 
 the order of the key cost it more than they read, and histories of 5,000 calls are half as much
 memory in small blocks."""
 
-_COLUMNS = "lower(hex(hash)) AS id, role, name, parts, source, dialect"
-
 
 class ContentMissingError(TurnspanError, LookupError):
     """A message of a call is not in the store: not recorded, or pruned."""
-
-
-_THESE = " AND hash IN (SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16))"
 
 
 def known_hash(value: object) -> str:
@@ -44,13 +40,9 @@ def load_messages(
     wanted = None if hashes is None else sorted(set(hashes))
     if wanted == []:
         return {}
-    result = store.query(
-        f"SELECT {_COLUMNS} FROM message"
-        " WHERE project = {project:String} AND scope = {scope:String}"
-        + ("" if wanted is None else _THESE),
-        {"project": project, "scope": scope, "hashes": wanted or []},
-        ONE_SESSION,
-    )
+    which = {"project": project, "scope": scope, "hashes": wanted or []}
+    name = "messages/of_scope" if wanted is None else "messages/named"
+    result = ask(store, name, ONE_SESSION, **which)
     return {
         hash_: MessageRecord(hash_, role, name, _parts(parts), source, dialect)
         for hash_, role, name, parts, source, dialect in result.rows
@@ -62,13 +54,7 @@ def load_definitions(store: Store, project: str, hashes: Iterable[str]) -> dict[
     wanted = sorted(set(hashes) - {NONE, ""})
     if not wanted:
         return {}
-    result = store.query(
-        "SELECT lower(hex(hash)) AS id, body FROM definition"
-        " WHERE project = {project:String} AND hash IN"
-        " (SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16))",
-        {"project": project, "hashes": wanted},
-        ONE_SESSION,
-    )
+    result = ask(store, "messages/definitions", ONE_SESSION, project=project, hashes=wanted)
     return {str(id_): str(body) for id_, body in result.rows}
 
 
@@ -111,16 +97,9 @@ def exact_messages(store: Store, project: str, span_id: str) -> list[Any]:
         KeyError: there is no such call.
         ContentMissingError: a message's content was not recorded or has been pruned.
     """
-    result = store.query(
-        "SELECT if(session_id != '', session_id, trace_id) AS scope,"
-        " arrayMap(h -> lower(hex(h)), input_messages) AS hashes"
-        " FROM llm_call WHERE project = {project:String} AND span_id = {span:String} LIMIT 1",
-        {"project": project, "span": span_id},
-    )
-    if not result.rows:
-        raise KeyError(span_id)
-    scope, hashes = result.rows[0]
-    known = load_messages(store, project, str(scope), hashes)
+    call = ask_row(store, "messages/of_call", span_id, project=project, span=span_id)
+    hashes: list[str] = list(call["hashes"])
+    known = load_messages(store, project, str(call["scope"]), hashes)
     missing = sum(1 for one in hashes if one not in known)
     if missing:
         raise ContentMissingError(

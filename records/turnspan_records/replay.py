@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records import rows
+from turnspan_records.access.fields import of_row
 from turnspan_records.conversation import (
     CallRecord,
     Conversation,
@@ -25,9 +25,8 @@ from turnspan_records.messages import (
     load_system_prompts,
     requested_tools,
 )
+from turnspan_records.sql import statement
 
-_OF_SESSION = "project = {project:String} AND session_id = {session:String}"
-_OF_TRACE = _OF_SESSION + " AND trace_id = {trace:String}"
 _INSTRUCTIONS = ("system", "developer")
 _ANSWERED = ("assistant", *_INSTRUCTIONS)
 
@@ -37,28 +36,70 @@ def replay(store: Store, project: str, session_id: str, trace_id: str = "") -> C
 
     An unknown session gives a conversation without steps. Raises ``StoreError`` as ``Store.query``.
     """
-    where = scope_condition(session_id)
-    parameters = {"project": project, "session": session_id, "trace": trace_id}
-
-    def select(sql: str) -> list[dict[str, Any]]:
-        return store.query(sql.format(where=where), parameters, ONE_SESSION).dicts()
-
-    turns = [rows.turn(row) for row in select(rows.TURNS)]
-    sent = rows.calls(select(rows.CALLS))
-    tools = [rows.tool(row) for row in select(rows.TOOLS)]
+    place = (project, session_id, trace_id)
+    texts = statement("replay/call_texts")
+    turns = [of_row(TurnRecord, row) for row in session_rows(store, "replay/turns", place)]
+    sent = sent_calls(session_rows(store, "replay/calls", place, texts=texts))
+    tools = [of_row(ToolExecutionRecord, row) for row in session_rows(store, "replay/tools", place)]
     messages = load_messages(store, project, session_id or trace_id)
     prompts = load_system_prompts(store, project, {one.call.system_hash for one in sent})
     gists = {hash_: _gist(message) for hash_, message in messages.items()}
 
     conversation = Conversation(project, session_id, trace_id)
     conversation.steps = assemble(turns, sent, tools, messages, prompts, gists).steps
-    rows.fill_histories(sent)
+    _fill_histories(sent)
     return conversation
+
+
+def session_rows(
+    store: Store, name: str, place: tuple[str, str, str], /, **fragments: str
+) -> list[dict[str, Any]]:
+    """The rows of a session, or of a trace that has none, by a question that has ``{where}``.
+
+    Args:
+        store: an open store.
+        name: the question.
+        place: project, session and trace.
+        fragments: the question's others.
+    """
+    project, session_id, trace_id = place
+    sql = statement(name, where=scope_condition(session_id), **fragments)
+    parameters = {"project": project, "session": session_id, "trace": trace_id}
+    return store.query(sql, parameters, ONE_SESSION).dicts()
 
 
 def scope_condition(session_id: str) -> str:
     """What selects the rows of a session, or of a trace that has none."""
-    return _OF_SESSION if session_id else _OF_TRACE
+    return statement("replay/_of_session" if session_id else "replay/_of_trace")
+
+
+@dataclass(frozen=True, slots=True)
+class SentCall:
+    """A call, and how many messages it sent that the call of its agent before had sent as well.
+    Its ``input_hashes`` are those after them, until ``fill_histories``."""
+
+    call: CallRecord
+    repeated: int
+    tool_calls: str
+    """The column, for calls whose messages are not recorded."""
+
+
+def sent_calls(rows: Iterable[Mapping[str, Any]]) -> list[SentCall]:
+    """The llm_call rows of a session, in their order."""
+    found: list[SentCall] = []
+    for row in rows:
+        call = of_row(CallRecord, row, model=row["response_model"] or row["request_model"])
+        found.append(SentCall(call, int(row["repeated"]), str(row["tool_calls"])))
+    return found
+
+
+def _fill_histories(sent: Iterable[SentCall]) -> None:
+    """Give every call its whole input: all of them together are the square of the calls."""
+    before: dict[str, list[str]] = {}
+    for one in sent:
+        call = one.call
+        known = before.get(call.agent_name, [])[: one.repeated]
+        call.input_hashes = before[call.agent_name] = [*known, *call.input_hashes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +112,7 @@ class Assembled:
 
 def assemble(
     turns: Sequence[TurnRecord],
-    sent: Sequence[rows.SentCall],
+    sent: Sequence[SentCall],
     tools: Sequence[ToolExecutionRecord],
     messages: Mapping[str, MessageRecord],
     prompts: Mapping[str, str],
@@ -91,7 +132,7 @@ def assemble(
 
 
 def _tell_what_is_new(
-    sent: Sequence[rows.SentCall],
+    sent: Sequence[SentCall],
     messages: Mapping[str, MessageRecord],
     prompts: Mapping[str, str],
     gists: Mapping[str, str],

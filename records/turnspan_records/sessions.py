@@ -2,84 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.access.window import Window, window_parameters
-from turnspan_records.turn_filters import turn_filter
+from turnspan_records.access.questions import ask
+from turnspan_records.access.window import Window
+from turnspan_records.sql import statement
+from turnspan_records.turn_filters import TurnListFilter, turn_filter
 
-_FILTER = """({project:String} = '' OR project = {project:String})
-    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}"""
-
-# A turn's cost holds that of the turns inside of it, its counts do not (SEMANTICS.md, counters).
-_SESSIONS = f"""
-SELECT
-    project,
-    session_id AS session,
-    max(start_time) AS last_time,
-    countIf(parent_turn_id = '') AS turns,
-    sum(llm_call_count) AS calls,
-    sum(tool_call_count) AS tools,
-    sumIf(t.cost_usd, parent_turn_id = '') AS cost_usd,
-    argMaxIf(
-        if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status),
-        start_time,
-        parent_turn_id = ''
-    ) AS last_stop,
-    leftUTF8(argMinIf(user_message, start_time, parent_turn_id = ''), 240) AS first_message
-FROM turn_summary AS t
-WHERE session_id != '' AND {_FILTER}
-GROUP BY project, session
-ORDER BY last_time DESC, session
-LIMIT {{limit:UInt32}}
-"""
-
-_TURNS = f"""
-SELECT
-    start_time AS time,
-    project,
-    session_id AS session,
-    turn_id AS turn,
-    agent_name AS agent,
-    if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) AS stop_reason,
-    rounds,
-    tool_call_count AS tools,
-    t.duration AS duration_seconds,
-    t.cost_usd AS cost_usd,
-    leftUTF8(user_message, 240) AS user_message
-FROM turn_summary AS t
-WHERE parent_turn_id = '' AND ({{session:String}} = '' OR session_id = {{session:String}})
-    AND {_FILTER}"""
-_NEWEST_FIRST = """
-ORDER BY time DESC, turn
-LIMIT {limit:UInt32}
-"""
-
-
-_OF_TRACE = """
-SELECT session_id FROM turn_summary
-WHERE project = {project:String} AND trace_id = {trace:String} AND session_id != ''
-UNION ALL
-SELECT session_id FROM llm_call
-WHERE project = {project:String} AND trace_id = {trace:String} AND session_id != ''
-LIMIT 1
-"""
-
-_COUNTS = """
-SELECT session_id, sum(turns), sum(calls), sum(tools), sum(failures)
-FROM (
-    SELECT session_id, 1 AS turns, 0 AS calls, 0 AS tools, 0 AS failures
-    FROM turn_summary WHERE project = {project:String} AND session_id IN {ids:Array(String)}
-    UNION ALL
-    SELECT session_id, 0, 1, 0, 0
-    FROM llm_call WHERE project = {project:String} AND session_id IN {ids:Array(String)}
-    UNION ALL
-    SELECT session_id, 0, 0, 1, failed
-    FROM tool_call WHERE project = {project:String} AND session_id IN {ids:Array(String)}
-)
-GROUP BY session_id
-"""
+_SESSIONS: Final = {
+    "project": "project",
+    "session": "session",
+    "last_time": "time",
+    "turns": "turns",
+    "calls": "calls",
+    "tools": "tools",
+    "cost_usd": "cost_usd",
+    "last_stop": "ended",
+    "first_message": "said",
+}
+_TURNS: Final = {
+    "time": "time",
+    "project": "project",
+    "session": "session",
+    "turn": "turn",
+    "agent": "agent",
+    "stop_reason": "ended",
+    "rounds": "rounds",
+    "tools": "tools",
+    "duration_seconds": "duration",
+    "cost_usd": "cost_usd",
+    "user_message": "said",
+}
+"""What these lists show of the questions that the page asks, by the names of their columns."""
 
 
 class SessionCounts(NamedTuple):
@@ -93,11 +49,18 @@ class SessionCounts(NamedTuple):
     """Of the tools, those that failed."""
 
 
+def list_sql(kind: str, wanted: TurnListFilter, *, after: bool = False) -> str:
+    """The SQL of a list of ``turns`` or ``sessions``, newest first; ``after`` the page before."""
+    older = statement(f"turns/older_{kind}") if after else ""
+    return statement(f"turns/{kind}", where=wanted.where, older=older)
+
+
 def sessions(
     store: Store, *, project: str = "", window: Window | None = None, limit: int = 20
 ) -> Result:
     """The sessions that had a turn in the window. Raises ``StoreError`` as ``Store.query``."""
-    return store.query(_SESSIONS, window_parameters(project, window, limit=limit))
+    wanted = TurnListFilter(project, window or Window())
+    return _listed(store, "sessions", wanted, limit, _SESSIONS)
 
 
 def turns(
@@ -116,9 +79,19 @@ def turns(
         ValueError: the filter is none; the message says what there is.
         StoreError: as ``Store.query``.
     """
-    chosen = turn_filter(filter)
-    given = window_parameters(project, window, session=session, limit=limit, **chosen.values)
-    return store.query(_TURNS + chosen.sql + _NEWEST_FIRST, given)
+    wanted = TurnListFilter(project, window or Window(), turn_filter(filter), session)
+    return _listed(store, "turns", wanted, limit, _TURNS)
+
+
+def _listed(
+    store: Store, kind: str, wanted: TurnListFilter, limit: int, columns: Mapping[str, str]
+) -> Result:
+    found = store.query(list_sql(kind, wanted), {**wanted.parameters, "limit": limit})
+    if not found.names:  # of no rows
+        return found
+    places = [found.names.index(name) for name in columns.values()]
+    rows = [tuple(row[at] for at in places) for row in found.rows]
+    return Result(tuple(columns), tuple(found.types[at] for at in places), rows)
 
 
 def session_of_trace(store: Store, project: str, trace_id: str) -> str:
@@ -126,7 +99,7 @@ def session_of_trace(store: Store, project: str, trace_id: str) -> str:
 
     Raises ``StoreError`` as ``Store.query``.
     """
-    result = store.query(_OF_TRACE, {"project": project, "trace": trace_id})
+    result = ask(store, "turns/session_of_trace", project=project, trace=trace_id)
     return str(result.rows[0][0]) if result.rows else ""
 
 
@@ -135,5 +108,5 @@ def counts(store: Store, project: str, session_ids: Sequence[str]) -> list[Sessi
 
     Raises ``StoreError`` as ``Store.query``.
     """
-    result = store.query(_COUNTS, {"project": project, "ids": list(session_ids)})
+    result = ask(store, "turns/session_counts", project=project, ids=list(session_ids))
     return [SessionCounts(str(row[0]), *map(int, row[1:])) for row in result.rows]

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
+from turnspan_records.access.window import Window, window_parameters
 from turnspan_records.judging.queues import JUDGED
+from turnspan_records.sql import statement
 
-END = "if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status)"
+_END = statement("fragments/how_ended")
 """How a turn ended: its stop reason without its detail, else its status."""
 
 _TOOLS = """(project, turn_id) IN (
@@ -27,7 +29,7 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     # name: what it is, the condition
     "stop": (
         "the stop reason without its detail; running or interrupted",
-        f"{END} IN {{VALUES:Array(String)}}",
+        f"{_END} IN {{VALUES:Array(String)}}",
     ),
     "status": ("running, final or interrupted", "t.status IN {VALUES:Array(String)}"),
     "agent": ("the agent's name", "agent_name IN {VALUES:Array(String)}"),
@@ -63,7 +65,7 @@ _NUMBERS: Final[Mapping[str, tuple[str, str]]] = {
 LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "premature": (
         "ended in fewer than three rounds without completing",
-        f"t.rounds < 3 AND t.status != 'running' AND {END} != 'completed'",
+        f"t.rounds < 3 AND t.status != 'running' AND {_END} != 'completed'",
     ),
     "loops": (
         "repeated themselves",
@@ -129,6 +131,28 @@ class TurnFilter:
     def values(self) -> dict[str, object]:
         """What the conditions are given."""
         return {"each": False, "author": "", **(self.parameters or {})}
+
+
+@dataclass(frozen=True, slots=True)
+class TurnListFilter:
+    """Which root turns."""
+
+    project: str = ""
+    window: Window = field(default_factory=Window)
+    filter: TurnFilter = field(default_factory=TurnFilter)
+    session: str = ""
+
+    @property
+    def where(self) -> str:
+        """The conditions on ``turn_summary AS t``."""
+        of_session = "\n    AND session_id = {session:String}" if self.session else ""
+        return f"{statement('turns/roots')}{of_session}{self.filter.sql}"
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """What the conditions are given."""
+        given = window_parameters(self.project, self.window, session=self.session)
+        return {**given, **self.filter.values}
 
 
 def turn_filter(text: str) -> TurnFilter:

@@ -38,12 +38,19 @@ LOOKED_AT = {
     # Identifiers that come from the schema files or the DSN; those of the DSN through quoted().
     "migrations.py": {"database", "name", "on_cluster", "distributed['shard_by']", "view", "names"},
     "client.py": {"on_cluster"},
-    "replay.py": {"what", "table", "where"},
-    "outline.py": {"what", "table", "where"},
-    "lookup.py": {"kind", "column", "rest", "table", "condition.replace('{column}', column)"},
-    "detail.py": {"table", "column"},
+    "lookup.py": {"kind", "column", "place", "table", "like"},
+    "names.py": {"kind", "column", "table"},
     "comparison.py": {"column"},
     "directives.py": {"table", "column"},
+    "lineages.py": {"found.kind"},
+    "texts.py": {"field"},
+    # Of a session, or of a trace without one; the filter of turns, whose values are parameters.
+    "replay.py": {"scope_condition(session_id)", "fragments", "texts"},
+    "session_cursor.py": {"scope_condition(session_id)"},
+    "outline.py": {"previews.CUT", "str(HEAD)", "texts"},
+    "sessions.py": {"wanted.where", "older"},
+    "facets.py": {"wanted.where"},
+    "overview.py": {"wanted.where", "looks"},
     # One of ORDERS, and one of two constants.
     "queues.py": {"source", "order", "of_queue"},
     # The loader of statements passes on the fragments that are looked at where they are given.
@@ -142,7 +149,7 @@ def put_in(tree: ast.AST) -> Iterator[ast.expr]:
             left = node.left
             if isinstance(left, ast.Constant) and SQL.search(str(left.value)):
                 yield node.right
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "statement":
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("statement", "session_rows"):
             yield from (one.value for one in node.keywords)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             text = node.func.value

@@ -18,8 +18,8 @@ from turnspan_records.access.window import Window
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import Sandbox
 from turnspan_records.screens.overview import ends, look_at, trend
-from turnspan_records.screens.turns import TurnListFilter, turns_page
-from turnspan_records.turn_filters import LOOKS, turn_filter
+from turnspan_records.screens.turns import turns_page
+from turnspan_records.turn_filters import LOOKS, TurnListFilter, turn_filter
 
 DAY = 86_400
 

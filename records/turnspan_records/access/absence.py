@@ -11,6 +11,7 @@ from shutil import disk_usage
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn, data_folder
+from turnspan_records.access.questions import ask
 from turnspan_records.access.spooled import writers
 from turnspan_records.access.times import utc
 from turnspan_records.access.window import Window, window_parameters
@@ -19,33 +20,6 @@ _LITTLE_ROOM = 2 * 2**20
 """Bytes without which the engine takes no row."""
 _UNFILTERED = {"final": 0}
 """Whether there is anything does not depend on how often it is there."""
-
-_COUNTS = """
-SELECT (SELECT count() FROM turn_summary) AS turns, (SELECT count() FROM llm_call) AS calls,
-    (SELECT count() FROM span) AS spans, (SELECT count() FROM annotation) AS annotations
-"""
-# Of what matches the project: how much there is, how much of it in the window, and the newest.
-_MATCHING = """
-SELECT count() AS found, countIf(within) AS inside, max(start_time) AS newest,
-    countIf(within AND session_id != '') AS with_session, countIf(within AND is_turn) AS turns
-FROM (
-    SELECT start_time, session_id, is_turn,
-        start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
-            AS within
-    FROM (
-        SELECT start_time, session_id, project, true AS is_turn FROM turn_summary
-        UNION ALL SELECT start_time, session_id, project, false FROM llm_call
-    )
-    WHERE {project:String} = '' OR project = {project:String}
-)
-"""
-_PROJECTS = """
-SELECT project FROM (
-    SELECT project, start_time FROM turn_summary
-    UNION ALL SELECT project, start_time FROM llm_call
-)
-GROUP BY project ORDER BY max(start_time) DESC LIMIT 5
-"""
 
 
 def why_nothing(
@@ -61,15 +35,17 @@ def why_nothing(
     ``kind`` is ``session`` or ``turn`` where a list of those was empty: then there is a reason for
     records that are neither. Raises ``StoreError`` as ``Store.query``.
     """
-    counts = store.query(_COUNTS, settings=_UNFILTERED).dicts()[0]
+    counts = ask(store, "absence/counts", _UNFILTERED).dicts()[0]
     late = next(_unlanded(store.dsn), "")
     if not counts["turns"] and not counts["calls"]:
         return late or _neither(counts["spans"], counts["annotations"]) or why_empty(store.dsn)
-    found = store.query(_MATCHING, window_parameters(project, window), _UNFILTERED).dicts()[0]
+    found = ask(
+        store, "absence/matching", _UNFILTERED, **window_parameters(project, window)
+    ).dicts()[0]
     if late and not (found["turns"] if kind else found["inside"]):
         return late
     if not found["found"]:
-        names = [str(row[0]) or "''" for row in store.query(_PROJECTS, settings=_UNFILTERED).rows]
+        names = [str(row[0]) or "''" for row in ask(store, "absence/projects", _UNFILTERED).rows]
         return f"nothing is recorded of project {project!r}, but of {', '.join(names)}"
     if not found["inside"]:
         return f"nothing is recorded of that time; the newest began {_time(found['newest'])}"

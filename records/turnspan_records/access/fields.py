@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from turnspan_records.access.times import utc
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T", bound="DataclassInstance")
+
+
+def dollars(amount: Any) -> float | None:
+    """An amount of money as a number; ``None`` where it is not known."""
+    return None if amount is None else float(amount)
+
+
+_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "bool": bool,
+    "datetime": utc,
+    "float": float,
+    "list": list,
+    "tuple": tuple,
+}
+"""What makes the value of a column that of a field, by the field's type. Of other fields it is the
+value, and so is ``None``."""
 
 
 def copied(kind: type[T], source: object, /, **others: object) -> T:
@@ -23,9 +41,20 @@ def of_row(kind: type[T], row: Mapping[str, Any], /, **others: object) -> T:
     """A ``kind`` with the columns of its fields' names, and with others. A field that neither has
     keeps its default."""
     names = _names(cast("Any", kind))
-    return kind(**({name: row[name] for name in names if name in row} | others))
+    values = {name: row[name] for name in names if name in row} | others
+    for name, read in _readers(cast("Any", kind)):
+        if name not in others and row.get(name) is not None:
+            values[name] = read(row[name])
+    return kind(**values)
 
 
 @cache  # a session has thousands of rows
 def _names(kind: Any) -> tuple[str, ...]:
     return tuple(one.name for one in fields(kind))
+
+
+@cache
+def _readers(kind: Any) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
+    types = {one.name: str(one.type).removesuffix(" | None") for one in fields(kind)}
+    known = ((name, type_.partition("[")[0]) for name, type_ in types.items())
+    return tuple((name, _READERS[type_]) for name, type_ in known if type_ in _READERS)

@@ -13,55 +13,13 @@ from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
+from turnspan_records.access.questions import ask, ask_row
 from turnspan_records.access.times import utc
 from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.messages import load_definitions
 
 MEMBER: Final = 0
 """The role of a member's call; an arbiter's is 1, and 2 where another iteration followed."""
-
-_RUN: Final = """
-SELECT * FROM consortium_run
-WHERE project = {project:String} AND consortium_id = {run:String}
-"""
-_TEXTS: Final = """
-SELECT lower(hex(prompt)) AS prompt_hash, lower(hex(final_text)) AS final_hash, error_message,
-    attributes['turnspan.consortium.grouped_by'] AS grouped_by,
-    toUInt32OrZero(attributes['turnspan.consortium.missing_rows']) AS missing
-FROM consortium WHERE project = {project:String} AND consortium_id = {run:String}
-"""
-_MEMBERS: Final = """
-SELECT iteration, member_id, model, instance, answer, started_at, m.duration AS duration,
-    error_type, error_message
-FROM consortium_member AS m
-WHERE project = {project:String} AND consortium_id = {run:String}
-"""
-_DECISIONS: Final = """
-SELECT iteration, arbiter_id, model, synthesis, ranking, confidence, reasoning, refinement_areas,
-    needs_iteration, raw, started_at, i.duration AS duration, error_type, error_message
-FROM consortium_iteration AS i
-WHERE project = {project:String} AND consortium_id = {run:String}
-"""
-_CALLS: Final = """
-SELECT span_id, attributes['turnspan.consortium.member'] AS named, consortium_role AS role,
-    toUInt32OrZero(attributes['turnspan.consortium.iteration']) AS iteration,
-    if(response_model != '', response_model, request_model) AS model, start_time,
-    c.duration AS duration, input_tokens, output_tokens, c.cost_usd AS cost_usd, response_text,
-    error_type, error_message
-FROM llm_call AS c
-WHERE project = {project:String} AND consortium_id = {run:String}
-    AND start_time IN
-    (
-        SELECT start_time FROM llm_call
-        WHERE project = {project:String} AND consortium_id = {run:String} SETTINGS final = 0
-    )
-ORDER BY start_time, span_id
-"""
-_INNER: Final = """
-SELECT outer_member, argMin(consortium_id, started_at) AS inner_id FROM consortium
-WHERE project = {project:String} AND outer_id = {run:String} AND outer_member != ''
-GROUP BY outer_member
-"""
 
 
 @dataclass(slots=True)
@@ -172,13 +130,10 @@ def consortium_run(store: Store, project: str, run: str) -> ConsortiumRun:
         StoreError: as ``Store.query``.
     """
     asked = {"project": project, "run": run}
-    rows = store.query(_RUN, asked).dicts()
-    if not rows:
-        raise KeyError(run)
+    row = ask_row(store, "consortium/run", run, **asked)
     # The view's iterations are a number: here they are loaded below.
-    began = utc(rows[0]["started_at"])
-    made = of_row(ConsortiumRun, rows[0], started_at=began, iterations=list[Iteration]())
-    for said in store.query(_TEXTS, asked).dicts():
+    made = of_row(ConsortiumRun, row, iterations=list[Iteration]())
+    for said in ask(store, "consortium/texts", **asked).dicts():
         made.error_message = str(said["error_message"])
         made.grouped_by = [one for one in str(said["grouped_by"]).split(",") if one]
         made.missing = int(said["missing"])
@@ -186,13 +141,12 @@ def consortium_run(store: Store, project: str, run: str) -> ConsortiumRun:
         bodies = load_definitions(store, project, hashes)
         made.prompt, made.final_text = (bodies.get(one, "") for one in hashes)
     blocks: dict[str, MemberAnswer | Decision] = {}
-    for row in store.query(_MEMBERS, asked).dicts():
-        id_, began = str(row["member_id"]), utc(row["started_at"])
-        blocks[id_] = of_row(MemberAnswer, row, id=id_, started_at=began)
-    for row in store.query(_DECISIONS, asked).dicts():
-        blocks[str(row["arbiter_id"])] = _decision(row)
-    _add_calls(made, blocks, store.query(_CALLS, asked).dicts())
-    for outer, inner in store.query(_INNER, asked).rows:
+    for row in ask(store, "consortium/members", **asked).dicts():
+        blocks[row["member_id"]] = of_row(MemberAnswer, row, id=row["member_id"])
+    for row in ask(store, "consortium/decisions", **asked).dicts():
+        blocks[row["arbiter_id"]] = of_row(Decision, row, id=row["arbiter_id"])
+    _add_calls(made, blocks, ask(store, "consortium/calls", **asked).dicts())
+    for outer, inner in ask(store, "consortium/inner", **asked).rows:
         block = blocks.get(str(outer))
         if isinstance(block, MemberAnswer):
             block.inner_run = str(inner)
@@ -200,16 +154,6 @@ def consortium_run(store: Store, project: str, run: str) -> ConsortiumRun:
     made.iterations = _by_iteration(blocks.values())
     made.judgments = judgments(store, project, "consortium", run)
     return made
-
-
-def _decision(row: Mapping[str, Any]) -> Decision:
-    values = dict(row)
-    values["started_at"] = utc(values["started_at"])
-    for name in ("ranking", "refinement_areas"):
-        values[name] = list(values[name])
-    if values["needs_iteration"] is not None:
-        values["needs_iteration"] = bool(values["needs_iteration"])
-    return Decision(id=str(values.pop("arbiter_id")), **values)
 
 
 def _add_calls(
@@ -235,13 +179,8 @@ def _add_calls(
                 continue
             kind = MemberAnswer if call["role"] == MEMBER else Decision
             block = blocks[named] = kind(
-                id=named,
-                iteration=int(call["iteration"]),
-                model=str(call["model"]),
-                started_at=utc(call["start_time"]),
-                duration=float(call["duration"]),
-                error_type=str(call["error_type"]),
-                error_message=str(call["error_message"]),
+                *(named, call["iteration"], call["model"], utc(call["start_time"])),
+                *(call["duration"], call["error_type"], call["error_message"]),
             )
         _count(block, call, span)
         if call["response_text"]:

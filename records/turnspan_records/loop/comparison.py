@@ -10,56 +10,19 @@ from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
+from turnspan_records.access.questions import ask, ask_row
 from turnspan_records.access.times import utc
 from turnspan_records.lookup import RecordRef
 from turnspan_records.loop.improvement import score_of
 from turnspan_records.loop.prompts import Prompt, pairs_of, prompt_of
 from turnspan_records.messages import known_hash, load_definitions, load_messages, prompt_text
+from turnspan_records.sql import statement
 
 COMPARABLE: Final = ("attempt", "rollout", "artifact", "turn", "call")
 """What has an answer."""
 LEAST, MOST = 2, 6
 
-_ROWS: Final = {
-    "turn": """
-SELECT user_message AS asked, response_text AS text, t.stop_reason AS status, agent_name AS agent,
-    agent_version AS version, '' AS parameters, [] AS models, start_time, t.duration AS duration
-FROM turn_summary AS t WHERE project = {project:String} AND turn_id = {id:String}
-""",
-    "call": """
-SELECT '' AS asked, response_text AS text, arrayStringConcat(finish_reasons, ', ') AS status,
-    agent_name AS agent, agent_version AS version, request_parameters AS parameters, [] AS models,
-    start_time, c.duration AS duration, input_messages AS inputs, session_id, trace_id
-FROM llm_call AS c WHERE project = {project:String} AND span_id = {id:String}
-""",
-    "attempt": """
-SELECT input AS asked, output AS text, a.status AS status, '' AS agent, version_id AS version,
-    parameters, [model] AS models, started_at AS start_time, a.duration AS duration
-FROM attempt AS a WHERE project = {project:String} AND attempt_id = {id:String}
-""",
-    "artifact": """
-SELECT '' AS asked, '' AS text, '' AS status, '' AS agent, version_id AS version, '' AS parameters,
-    [] AS models, created_at AS start_time, NULL AS duration, lower(hex(content)) AS content,
-    turn_id, attempt_id
-FROM artifact WHERE project = {project:String} AND artifact_id = {id:String}
-""",
-}
 _COLUMNS: Final = {"turn": "turn_id", "call": "span_id", "attempt": "attempt_id"}
-_TURNS: Final = """
-SELECT argMin(user_message, start_time) AS asked, argMax(response_text, start_time) AS text
-FROM turn_summary
-WHERE project = {project:String} AND attempt_id = {id:String} AND parent_turn_id = ''
-    AND start_time >= {since:DateTime64(9, 'UTC')}
-"""
-_FINAL: Final = """
-SELECT final_attempt_id FROM rollout_current
-WHERE project = {project:String} AND rollout_id = {id:String}
-"""
-_SCORES: Final = """
-SELECT kind, score FROM annotation_current
-WHERE project = {project:String} AND subject_kind = {kind:String} AND subject_id = {id:String}
-    AND isNotNull(score) AND (kind = 'score' OR startsWith(kind, 'evaluation:'))
-"""
 
 
 @dataclass(slots=True)
@@ -149,22 +112,19 @@ def _answer(store: Store, found: RecordRef) -> Answer:
     if kind not in COMPARABLE:
         raise ValueError(f"{kind} {id_} has no answer to compare: name {', '.join(COMPARABLE)}")
     if kind == "rollout":
-        final = store.query(_FINAL, {"project": found.project, "id": id_}).rows
+        final = ask(store, "comparison/final_attempt", project=found.project, id=id_).rows
         kind, id_ = "attempt", str(final[0][0]) if final else ""
     parameters = {"project": found.project, "id": id_, "kind": kind}
-    rows = store.query(_ROWS[kind], parameters).dicts()
-    if not rows:
-        raise KeyError(found.id)
-    row = rows[0]
+    row = ask_row(store, f"comparison/{kind}", found.id, **parameters)
     models = [str(model) for model in row["models"] if model]
     made = of_row(Answer, row, kind=kind, id=id_, project=found.project, models=models)
-    scores = store.query(_SCORES, parameters).rows
+    scores = ask(store, "comparison/scores", **parameters).rows
     made.score = score_of({str(by): float(score)} for by, score in scores)
     if kind in _COLUMNS:
         _add_calls(store, made, row)
     if kind == "attempt":
         since = {**parameters, "since": _moment(row)}
-        for said in store.query(_TURNS, since).dicts():
+        for said in ask(store, "comparison/attempt_turns", **since).dicts():
             made.asked, made.text = made.asked or said["asked"], made.text or said["text"]
     elif kind == "call":
         made.asked = _last_question(store, found.project, row)
@@ -198,16 +158,7 @@ def _add_maker(store: Store, answer: Answer, maker: RecordRef) -> None:
 def _add_calls(store: Store, answer: Answer, row: Mapping[str, Any]) -> None:
     """What its model calls were told, and what they used."""
     column = _COLUMNS[answer.kind]
-    sql = f"""
-SELECT count() AS calls, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
-    sum(c.cost_usd) AS cost_usd, lower(hex(argMin(system_prompt, start_time))) AS prompt,
-    lower(hex(argMin(tool_definitions, start_time))) AS tools,
-    argMin(request_parameters, start_time) AS parameters,
-    arraySort(groupUniqArray(if(response_model = '', request_model, response_model))) AS models
-FROM llm_call AS c
-WHERE project = {{project:String}} AND {column} = {{id:String}}
-    AND start_time >= {{since:DateTime64(9, 'UTC')}}
-"""
+    sql = statement("comparison/calls", column=column)
     parameters = {"project": answer.project, "id": answer.id, "since": _moment(row)}
     used = store.query(sql, parameters).dicts()[0]
     if not used["calls"]:

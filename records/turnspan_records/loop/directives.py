@@ -16,8 +16,11 @@ from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.rows.loop_tables import LineageEventRow
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.questions import ask
 from turnspan_records.access.row_writer import write_rows
 from turnspan_records.lookup import RecordRef
+from turnspan_records.sql import statement
 
 Word: TypeAlias = Literal["directive", "once", "locked", "unlocked", "evolve"]
 """What is said: what is to be done differently in every cycle from now on (nothing: as before), or
@@ -34,10 +37,6 @@ _OF: Final = {
     "rollout": ("rollout", "rollout_id"),
     "artifact": ("artifact", "artifact_id"),
 }
-_CURRENT: Final = """
-SELECT lineage_id, label, directive, once, locked, evolve
-FROM lineage_current WHERE project = {project:String} AND lineage_id IN {ids:Array(String)}
-"""
 
 
 @dataclass(slots=True)
@@ -64,16 +63,9 @@ def lines_of(store: Store, found: Sequence[RecordRef]) -> list[LineageNow | None
     known: dict[tuple[str, str], LineageNow] = {}
     for project in dict.fromkeys(of for of, id_ in ids if id_):
         wanted = sorted({id_ for of, id_ in ids if of == project and id_})
-        for row in store.query(_CURRENT, {"project": project, "ids": wanted}).dicts():
-            known[project, str(row["lineage_id"])] = LineageNow(
-                project,
-                str(row["lineage_id"]),
-                str(row["label"]),
-                str(row["directive"]),
-                tuple(map(str, row["once"])),
-                bool(row["locked"]),
-                bool(row["evolve"]),
-            )
+        for row in ask(store, "lineages/current", project=project, ids=wanted).dicts():
+            id_ = str(row["lineage_id"])
+            known[project, id_] = of_row(LineageNow, row, project=project, id=id_)
     return [(known.get((of, id_)) or LineageNow(of, id_)) if id_ else None for of, id_ in ids]
 
 
@@ -125,9 +117,6 @@ def _lineage_id(store: Store, found: RecordRef) -> str:
     if found.kind not in _OF:
         return ""
     table, column = _OF[found.kind]
-    sql = (
-        f"SELECT lineage_id FROM {table} WHERE project = {{project:String}}"
-        f" AND {column} = {{id:String}} LIMIT 1"
-    )
+    sql = statement("lineages/lineage_of", table=table, column=column)
     rows = store.query(sql, {"project": found.project, "id": found.id}).rows
     return str(rows[0][0]) if rows else ""

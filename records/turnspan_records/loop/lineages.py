@@ -16,6 +16,7 @@ import orjson
 from turnspan.runtime.type_guards import is_dict
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access.fields import of_row
+from turnspan_records.access.questions import ask
 from turnspan_records.access.shown_sql import shown_sql
 from turnspan_records.access.times import utc
 from turnspan_records.lookup import RecordRef
@@ -34,105 +35,8 @@ from turnspan_records.loop.improvement import (
     score_of,
 )
 from turnspan_records.messages import load_definitions
+from turnspan_records.sql import statement
 
-_OF = "project = {project:String} AND lineage_id IN {lineages:Array(String)}"
-_WHERE = """
-SELECT DISTINCT project FROM lineage WHERE experiment_id = {experiment:String}
-    AND ({project:String} = '' OR project = {project:String})
-UNION DISTINCT
-SELECT DISTINCT project FROM experiment WHERE experiment_id = {experiment:String}
-    AND ({project:String} = '' OR project = {project:String})
-"""
-_EXPERIMENT = """
-SELECT need, constraints FROM experiment
-WHERE project = {project:String} AND experiment_id = {experiment:String}
-"""
-_EXPERIMENTS = """
-SELECT
-    l.project AS project,
-    l.experiment_id AS experiment,
-    max(greatest(l.opened_at, r.last)) AS last_time,
-    count() AS lineages,
-    sum(r.rollouts) AS rollouts,
-    max(r.cycle) AS cycle,
-    any(leftUTF8(e.need, 240)) AS need_text
-FROM (SELECT * FROM lineage) AS l
-LEFT JOIN
-(
-    SELECT project, lineage_id, count() AS rollouts, max(r.cycle) AS cycle, max(started_at) AS last
-    FROM rollout AS r GROUP BY project, lineage_id
-) AS r ON r.project = l.project AND r.lineage_id = l.lineage_id
-LEFT JOIN (SELECT * FROM experiment) AS e
-    ON e.project = l.project AND e.experiment_id = l.experiment_id
-WHERE {project:String} = '' OR project = {project:String}
-GROUP BY project, experiment
-ORDER BY last_time DESC, experiment
-LIMIT {limit:UInt32}
-"""
-_LINEAGES = """
-SELECT lineage_id, label, strategy, directive, once, locked, evolve
-FROM lineage_current
-WHERE project = {project:String} AND experiment_id = {experiment:String}
-ORDER BY label, lineage_id
-"""
-_EVENTS = f"""
-SELECT lineage_id, kind, text, author, created_at FROM lineage_event WHERE {_OF}
-ORDER BY created_at, event_id
-"""
-_VERSIONS = f"""
-SELECT lineage_id, version_id, name, lower(hex(content)) AS content_hash, created_at
-FROM agent_version WHERE {_OF} ORDER BY created_at, version_id
-"""
-_ROLLOUTS = f"""
-SELECT lineage_id, rollout_id, cycle, task, version_id, status, final_attempt_id, started_at,
-    duration
-FROM rollout_current WHERE {_OF} ORDER BY cycle, task, started_at, rollout_id
-"""
-_ATTEMPTS = f"""
-SELECT rollout_id, attempt_id, status, model, parameters, input, output, error_type,
-    error_message, started_at, duration
-FROM attempt WHERE {_OF} ORDER BY started_at, attempt_id
-"""
-_USED = f"""
-SELECT attempt_id, count() AS calls, sum(input_tokens) AS input_tokens,
-    sum(output_tokens) AS output_tokens, sum(c.cost_usd) AS cost_usd
-FROM llm_call AS c
-WHERE {_OF} AND attempt_id != '' AND start_time >= {{since:DateTime64(9, 'UTC')}}
-GROUP BY attempt_id
-"""
-_SAID = f"""
-SELECT attempt_id, argMin(user_message, start_time) AS input,
-    argMax(response_text, start_time) AS output
-FROM turn_summary
-WHERE {_OF} AND attempt_id != '' AND parent_turn_id = ''
-    AND start_time >= {{since:DateTime64(9, 'UTC')}}
-GROUP BY attempt_id
-"""
-_ARTIFACTS = f"""
-SELECT lineage_id, attempt_id, artifact_id, target, kind, version, version_id, cycle, created_at
-FROM artifact WHERE {_OF} ORDER BY created_at, artifact_id
-"""
-_SCORES = f"SELECT subject_id, kind, score FROM result_score WHERE {_OF}"
-_EVOLUTIONS = f"""
-SELECT lineage_id, evolution_id, from_version, to_version, trigger, hypothesis, plan, changes,
-    author, created_at, from_score, next_score, score_delta, hypothesis_validated
-FROM evolution_outcome WHERE {_OF} ORDER BY created_at, evolution_id
-"""
-_INSIGHTS = """
-SELECT insight_id, lineage_id, pattern, change, evolution_ids, confidence, author, created_at
-FROM insight
-WHERE project = {project:String} AND (experiment_id = {experiment:String}
-    OR (lineage_id != '' AND lineage_id IN {lineages:Array(String)}))
-ORDER BY created_at, insight_id
-"""
-
-
-_EXPERIMENT_OF = """
-SELECT experiment_id FROM lineage
-WHERE project = {{project:String}} AND lineage_id IN
-    (SELECT lineage_id FROM {kind} WHERE project = {{project:String}} AND {kind}_id = {{id:String}})
-LIMIT 1
-"""
 _PARTS = ("lineage", "rollout", "attempt", "artifact")
 
 
@@ -142,12 +46,12 @@ class AmbiguousError(LookupError):
 
 def experiments(store: Store, *, project: str = "", limit: int = 20) -> Result:
     """The experiments, those worked on last first. Raises ``StoreError`` as ``Store.query``."""
-    return store.query(_EXPERIMENTS, {"project": project, "limit": limit})
+    return ask(store, "lineages/experiments", project=project, limit=limit)
 
 
 def experiments_sql(*, project: str = "", limit: int = 20) -> str:
     """The SQL of ``experiments``, for a person to read and run."""
-    return shown_sql(_EXPERIMENTS, {"project": project, "limit": limit})
+    return shown_sql(statement("lineages/experiments"), {"project": project, "limit": limit})
 
 
 def experiment_of(store: Store, found: RecordRef) -> str:
@@ -158,7 +62,7 @@ def experiment_of(store: Store, found: RecordRef) -> str:
     if found.kind not in _PARTS:
         return ""
     asked = {"project": found.project, "id": found.id}
-    rows = store.query(_EXPERIMENT_OF.format(kind=found.kind), asked).rows
+    rows = store.query(statement("lineages/experiment_of", kind=found.kind), asked).rows
     return str(rows[0][0]) if rows else ""
 
 
@@ -171,80 +75,73 @@ def experiment(store: Store, session: str, *, project: str = "") -> ExperimentRe
         StoreError: as ``Store.query``.
     """
     where = {"experiment": session, "project": project}
-    projects = sorted(str(row[0]) for row in store.query(_WHERE, where).rows)
+    projects = sorted(str(row[0]) for row in ask(store, "lineages/projects", **where).rows)
     if not projects:
         raise KeyError(session)
     if len(projects) > 1:
         raise AmbiguousError(", ".join(projects))
     parameters: dict[str, Any] = {"project": projects[0], "experiment": session}
     made = ExperimentRecord(projects[0], session)
-    for row in store.query(_EXPERIMENT, parameters).dicts():
+    for row in ask(store, "lineages/experiment", **parameters).dicts():
         made.need, made.constraints = str(row["need"]), str(row["constraints"])
-    rows = store.query(_LINEAGES, parameters).dicts()
+    rows = ask(store, "lineages/lineages", **parameters).dicts()
     parameters["lineages"] = [str(row["lineage_id"]) for row in rows]
-    for row in rows:
-        row["once"] = list(row["once"])
-        row["locked"], row["evolve"] = bool(row["locked"]), bool(row["evolve"])
-        made.lineages.append(LineageRecord(**row))
+    made.lineages += [of_row(LineageRecord, row) for row in rows]
     _fill(store, {one.lineage_id: one for one in made.lineages}, parameters)
-    for row in store.query(_INSIGHTS, parameters).dicts():
-        made.insights.append(_insight(row, made.lineages))
+    rows = ask(store, "lineages/insights", **parameters).dicts()
+    made.insights += [_insight(row, made.lineages) for row in rows]
     return made
 
 
 def _fill(
     store: Store, lineages: Mapping[str, LineageRecord], parameters: Mapping[str, Any]
 ) -> None:
-    def of(sql: str) -> list[dict[str, Any]]:
-        return store.query(sql, parameters).dicts()
+    def of(kind: str) -> list[dict[str, Any]]:
+        return ask(store, f"lineages/{kind}", **parameters).dicts()
 
-    for row in of(_EVENTS):
-        event = of_row(LineageEventRecord, row, created_at=utc(row["created_at"]))
+    for row in of("events"):
+        event = of_row(LineageEventRecord, row)
         lineages[row["lineage_id"]].events.append(event)
-    for row in of(_EVOLUTIONS):
-        row["created_at"], row["changes"] = utc(row["created_at"]), dict(row["changes"])
-        held = row["hypothesis_validated"]
-        row["hypothesis_validated"] = None if held is None else bool(held)
-        lineages[row.pop("lineage_id")].evolutions.append(EvolutionRecord(**row))
+    for row in of("evolutions"):
+        lineages[row["lineage_id"]].evolutions.append(of_row(EvolutionRecord, row))
     scores: dict[str, dict[str, list[float]]] = {}
-    for row in of(_SCORES):
+    for row in of("scores"):
         given = scores.setdefault(str(row["subject_id"]), {})
         given.setdefault(str(row["kind"]), []).append(float(row["score"]))
     judged = {id_: {kind: mean(each) for kind, each in by.items()} for id_, by in scores.items()}
     attempts = _attempts(store, parameters, judged)
-    for row in of(_ROLLOUTS):
-        rollout = of_row(RolloutRecord, row, started_at=utc(row["started_at"]))
+    for row in of("rollouts"):
+        rollout = of_row(RolloutRecord, row)
         rollout.attempts = attempts.get(rollout.rollout_id, [])
         for number, attempt in enumerate(rollout.attempts, 1):
             attempt.number, attempt.final = number, attempt.attempt_id == rollout.final_attempt_id
         lineages[row["lineage_id"]].rollouts.append(rollout)
     by_id = {one.attempt_id: one for each in attempts.values() for one in each}
-    for row in of(_ARTIFACTS):
+    for row in of("artifacts"):
         _add_artifact(row, lineages, by_id, judged)
     for lineage in lineages.values():
         for rollout in lineage.rollouts:
             _sum_up(rollout)
-    _add_versions(store, lineages, of(_VERSIONS), str(parameters["project"]))
+    _add_versions(store, lineages, of("versions"), str(parameters["project"]))
 
 
 def _attempts(
     store: Store, parameters: Mapping[str, Any], judged: Mapping[str, dict[str, float]]
 ) -> dict[str, list[AttemptRecord]]:
     """The attempts by their rollout, with what their calls used and their turns said."""
-    rows = store.query(_ATTEMPTS, parameters).dicts()
+    rows = ask(store, "lineages/attempts", **parameters).dicts()
     if not rows:
         return {}
     since = {**parameters, "since": f"{utc(rows[0]['started_at']):%Y-%m-%d %H:%M:%S}"}
-    used = {str(row["attempt_id"]): row for row in store.query(_USED, since).dicts()}
-    said = {str(row["attempt_id"]): row for row in store.query(_SAID, since).dicts()}
+    used = {str(row["attempt_id"]): row for row in ask(store, "lineages/used", **since).dicts()}
+    said = {str(row["attempt_id"]): row for row in ask(store, "lineages/said", **since).dicts()}
     found: dict[str, list[AttemptRecord]] = {}
     for row in rows:
-        row["started_at"] = utc(row["started_at"])
-        rollout_id, id_ = str(row.pop("rollout_id")), str(row["attempt_id"])
+        id_ = str(row["attempt_id"])
         for name in ("input", "output"):
             row[name] = row[name] or (str(said[id_][name]) if id_ in said else "")
-        row.update({k: v for k, v in used.get(id_, {}).items() if k != "attempt_id"})
-        found.setdefault(rollout_id, []).append(AttemptRecord(**row, scores=judged.get(id_, {})))
+        made = of_row(AttemptRecord, row | used.get(id_, {}), scores=judged.get(id_, {}))
+        found.setdefault(str(row["rollout_id"]), []).append(made)
     return found
 
 
@@ -255,8 +152,7 @@ def _add_artifact(
     judged: Mapping[str, dict[str, float]],
 ) -> None:
     scores = judged.get(row["artifact_id"], {})
-    when, score = utc(row["created_at"]), score_of([scores])
-    made = of_row(ArtifactRecord, row, created_at=when, scores=scores, score=score)
+    made = of_row(ArtifactRecord, row, scores=scores, score=score_of([scores]))
     maker = attempts.get(row["attempt_id"]) or lineages[row["lineage_id"]]
     maker.artifacts.append(made)
 
@@ -286,8 +182,7 @@ def _add_versions(
     }
     for row in rows:
         lineage = lineages[row["lineage_id"]]
-        config = configs.get(row["version_id"])
-        version = of_row(VersionRecord, row, created_at=utc(row["created_at"]), config=config)
+        version = of_row(VersionRecord, row, config=configs.get(row["version_id"]))
         units = _units(lineage, version.version_id)
         version.judged = len(units)
         version.score = mean(units) if units else None
@@ -340,8 +235,7 @@ def _text(configuration: Mapping[str, Any], name: str) -> str | None:
 
 
 def _insight(row: dict[str, Any], lineages: Sequence[LineageRecord]) -> InsightRecord:
-    row["created_at"], row["evolution_ids"] = utc(row["created_at"]), list(row["evolution_ids"])
-    made = InsightRecord(**row)
+    made = of_row(InsightRecord, row)
     evolutions = [one for lineage in lineages for one in lineage.evolutions]
     if made.evolution_ids:
         about = [one for one in evolutions if one.evolution_id in made.evolution_ids]

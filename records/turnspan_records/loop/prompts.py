@@ -13,6 +13,7 @@ from typing import Final
 from turnspan import config
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.questions import ask
 from turnspan_records.lookup import RecordRef
 from turnspan_records.training import scopes
 from turnspan_records.training.chat import Style
@@ -23,23 +24,6 @@ from turnspan_records.training.samples import Samples
 from turnspan_records.training.tokens import Tokens
 from turnspan_records.training.units import Units
 
-_TURN_OF_CALL: Final = """
-SELECT turn_id, session_id, trace_id FROM llm_call
-WHERE project = {project:String} AND span_id = {id:String} LIMIT 1
-"""
-_OF_TURN: Final = """
-SELECT turn_id, session_id, trace_id FROM turn_summary
-WHERE project = {project:String} AND turn_id = {id:String} LIMIT 1
-"""
-_OF_ATTEMPT: Final = """
-SELECT turn_id, session_id, trace_id FROM turn_summary
-WHERE project = {project:String} AND attempt_id = {id:String} AND parent_turn_id = ''
-ORDER BY start_time, turn_id LIMIT 2
-"""
-_OF_ARTIFACT: Final = """
-SELECT turn_id, session_id, trace_id FROM artifact
-WHERE project = {project:String} AND artifact_id = {id:String} AND turn_id != '' LIMIT 1
-"""
 _REASONS: Final = {
     "content_missing": "its content was not recorded, or has been pruned",
     "definition_missing": "its system prompt or tools were not recorded, or have been pruned",
@@ -87,10 +71,8 @@ def prompt_of(store: Store, found: RecordRef) -> Prompt:
     Raises ``StoreError`` as ``Store.query``.
     """
     unit: Unit = "call" if found.kind == "call" else "turn"
-    sql = {"call": _TURN_OF_CALL, "attempt": _OF_ATTEMPT, "artifact": _OF_ARTIFACT}
-    rows = store.query(
-        sql.get(found.kind, _OF_TURN), {"project": found.project, "id": found.id}
-    ).rows
+    kind = found.kind if found.kind in ("call", "attempt", "artifact") else "turn"
+    rows = ask(store, f"prompts/{kind}", project=found.project, id=found.id).rows
     if not rows:
         return Prompt(found, why_not=f"no turn of this {found.kind} is recorded")
     if len(rows) > 1:

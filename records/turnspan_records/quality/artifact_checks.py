@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.fields import of_row
-from turnspan_records.access.times import utc
+from turnspan_records.access.fields import copied, of_row
+from turnspan_records.access.questions import ask
 from turnspan_records.access.window import EARLIEST, as_parameter
 from turnspan_records.quality.sources import WrittenArtifact
 
@@ -94,66 +94,9 @@ class ArtifactPage:
     """Where the next page begins."""
 
 
-_KEY = "project, target, artifact_id"
-_SETTLED = """
-SELECT project, artifact_id FROM artifact_check
-WHERE source = {source:String}
-    AND checked_at >= addNanoseconds(revised_at, {window:Int64})
-"""
-_WANTED = f"""
-FROM artifact
-WHERE kind != '{CORRECTION}'
-    AND ({{project:String}} = '' OR project = {{project:String}})
-    AND (empty({{kinds:Array(String)}}) OR kind IN {{kinds:Array(String)}})
-    AND created_at >= {{since:DateTime64(9, 'UTC')}}
-    AND ({{again:Bool}} OR (project, artifact_id) NOT IN ({_SETTLED}))
-"""
-_COUNT = f"SELECT count() {_WANTED}"
-_NEXT = f"""
-SELECT {_KEY}, kind, version, content_bytes, lower(hex(content)) AS hash, session_id, trace_id,
-    turn_id, call_id, toUnixTimestamp64Nano(created_at) AS told_at
-{_WANTED} AND (project, target, artifact_id) >
-    ({{after_project:String}}, {{after_target:String}}, {{after_id:String}})
-ORDER BY {_KEY} LIMIT {{size:UInt32}}
-"""
-_TEXTS = """
-SELECT project, lower(hex(hash)) AS digest, body FROM definition
-WHERE project IN {projects:Array(String)}
-    AND hash IN (SELECT CAST(unhex(arrayJoin({hashes:Array(String)})), 'FixedString(16)'))
-"""
-_CHECKS = """
-SELECT project, source, artifact_id, turn_id, target, decision, reason, revision, found_by,
-    revised_at, later_revision, correction_id, similarity, decided_at, checked_at,
-    toUnixTimestamp64Nano(decided_at) AS decided
-FROM artifact_check
-"""
-_OF_TURNS = f"""
-{_CHECKS} WHERE project IN {{projects:Array(String)}} AND turn_id IN {{turns:Array(String)}}
-"""
-_OF_THESE = f"""
-{_CHECKS} WHERE source = {{source:String}} AND project IN {{projects:Array(String)}}
-    AND artifact_id IN {{ids:Array(String)}}
-"""
-_OF_ALL = f"""
-{_CHECKS} WHERE ({{project:String}} = '' OR project = {{project:String}})
-    AND ({{source:String}} = '' OR source = {{source:String}})
-ORDER BY checked_at DESC, project, source, artifact_id LIMIT {{limit:UInt32}}
-"""
-_CORRECTED = f"""
-{_CHECKS} WHERE correction_id != '' AND decision = 'modified'
-    AND ({{project:String}} = '' OR project = {{project:String}})
-    AND ({{artifact:String}} = '' OR artifact_id = {{artifact:String}})
-ORDER BY decided_at, project, artifact_id LIMIT {{limit:UInt32}}
-"""
-_CONTENTS = """
-SELECT project, artifact_id, lower(hex(content)) AS hash FROM artifact
-WHERE project IN {projects:Array(String)} AND artifact_id IN {ids:Array(String)}
-"""
-
-
 def how_many(store: Store, wanted: ArtifactFilter, source: str, window: timedelta) -> int:
     """How many artifacts are to be looked at."""
-    found = store.query(_COUNT, _parameters(wanted, source, window))
+    found = ask(store, "quality/count", **_parameters(wanted, source, window))
     return int(found.rows[0][0])
 
 
@@ -167,16 +110,12 @@ def next_page(
 ) -> ArtifactPage | None:
     """The next artifacts that are to be looked at, those of one target together; ``None`` after the
     last ones."""
-    project, target, id_ = after
-    rows = store.query(
-        _NEXT,
-        {
-            **_parameters(wanted, source, window),
-            "after_project": project,
-            "after_target": target,
-            "after_id": id_,
-            "size": size,
-        },
+    rows = ask(
+        store,
+        "quality/next",
+        **_parameters(wanted, source, window),
+        **dict(zip(("after_project", "after_target", "after_id"), after, strict=True)),
+        size=size,
     ).dicts()
     if not rows:
         return None
@@ -184,13 +123,15 @@ def next_page(
     projects = sorted({str(row["project"]) for row in rows})
     ids = [str(row["artifact_id"]) for row in rows]
     turns = sorted({str(row["turn_id"]) for row in rows} - {""})
-    before = _checks(store, _OF_THESE, {"source": source, "projects": projects, "ids": ids})
+    before = _checks(
+        store, "quality/checks_of_artifacts", source=source, projects=projects, ids=ids
+    )
     known = {(one.project, one.artifact_id): one for one in before}
     last = rows[-1]
     return ArtifactPage(
         [_written(row, bodies, known) for row in rows],
         known,
-        _checks(store, _OF_TURNS, {"projects": projects, "turns": turns}) if turns else [],
+        _checks(store, "quality/checks_of_turns", projects=projects, turns=turns) if turns else [],
         (str(last["project"]), str(last["target"]), str(last["artifact_id"])),
     )
 
@@ -202,7 +143,7 @@ def artifact_checks(
 
     Raises ``StoreError`` as ``Store.query``.
     """
-    return _checks(store, _OF_ALL, {"project": project, "source": source, "limit": limit})
+    return _checks(store, "quality/checks", project=project, source=source, limit=limit)
 
 
 def checks_of_turn(store: Store, project: str, turn_id: str) -> list[ArtifactCheck]:
@@ -210,7 +151,7 @@ def checks_of_turn(store: Store, project: str, turn_id: str) -> list[ArtifactChe
 
     Raises ``StoreError`` as ``Store.query``.
     """
-    found = _checks(store, _OF_TURNS, {"projects": [project], "turns": [turn_id]})
+    found = _checks(store, "quality/checks_of_turns", projects=[project], turns=[turn_id])
     return sorted(found, key=lambda one: (one.checked_at, one.artifact_id), reverse=True)
 
 
@@ -222,11 +163,9 @@ def corrections(
 
     Raises ``StoreError`` as ``Store.query``.
     """
-    found = _checks(
-        store, _CORRECTED, {"project": project, "artifact": artifact_id, "limit": limit}
-    )
+    found = _checks(store, "quality/corrected", project=project, artifact=artifact_id, limit=limit)
     ids = [id_ for one in found for id_ in (one.artifact_id, one.correction_id)]
-    rows = store.query(_CONTENTS, {"projects": sorted({o.project for o in found}), "ids": ids})
+    rows = ask(store, "quality/contents", projects=sorted({o.project for o in found}), ids=ids)
     hashes = {(str(p), str(id_)): (str(p), str(hash_)) for p, id_, hash_ in rows.rows}
     bodies = _texts(store, hashes.values())
 
@@ -234,15 +173,12 @@ def corrections(
         return bodies.get(hashes.get((one.project, id_), ("", "")), "")
 
     return [
-        Correction(
-            one.project,
-            one.target,
-            one.correction_id,
-            one.artifact_id,
-            one.later_revision,
-            one.similarity,
-            text(one, one.artifact_id),
-            text(one, one.correction_id),
+        copied(
+            Correction,
+            one,
+            revision=one.later_revision,
+            written=text(one, one.artifact_id),
+            corrected=text(one, one.correction_id),
         )
         for one in found
     ]
@@ -269,12 +205,11 @@ def _texts(store: Store, wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, s
     pairs = set(wanted)
     if not pairs:
         return {}
-    rows = store.query(
-        _TEXTS,
-        {
-            "projects": sorted({project for project, _ in pairs}),
-            "hashes": sorted({hash_ for _, hash_ in pairs}),
-        },
+    rows = ask(
+        store,
+        "quality/texts",
+        projects=sorted({project for project, _ in pairs}),
+        hashes=sorted({hash_ for _, hash_ in pairs}),
     ).rows
     return {(str(project), str(hash_)): str(body) for project, hash_, body in rows}
 
@@ -284,21 +219,17 @@ def _written(
     bodies: Mapping[tuple[str, str], str],
     known: Mapping[tuple[str, str], ArtifactCheck],
 ) -> WrittenArtifact:
-    values = dict(row)
-    body = bodies.get((str(values["project"]), str(values.pop("hash"))))
+    body = bodies.get((str(row["project"]), str(row["hash"])))
     # What was masked or cut is not what the agent wrote: it is looked for in other ways.
-    if body is not None and len(body.encode("utf-8", "replace")) != values["content_bytes"]:
+    if body is not None and len(body.encode("utf-8", "replace")) != row["content_bytes"]:
         body = None
-    del values["content_bytes"]
-    before = known.get((str(values["project"]), str(values["artifact_id"])))
+    before = known.get((str(row["project"]), str(row["artifact_id"])))
     revision = before.revision if before is not None and before.found_by else ""
-    return WrittenArtifact(text=body, revision=revision, created_at=values.pop("told_at"), **values)
+    return of_row(WrittenArtifact, row, text=body, revision=revision, created_at=row["told_at"])
 
 
-def _checks(store: Store, sql: str, parameters: Mapping[str, Any]) -> list[ArtifactCheck]:
-    times = ("revised_at", "decided_at", "checked_at")
-    rows = store.query(sql, parameters).dicts()
-    return [of_row(ArtifactCheck, row, **{name: utc(row[name]) for name in times}) for row in rows]
+def _checks(store: Store, name: str, **parameters: object) -> list[ArtifactCheck]:
+    return [of_row(ArtifactCheck, row) for row in ask(store, name, **parameters).dicts()]
 
 
 def worst(decisions: Sequence[str], order: Sequence[str]) -> str:

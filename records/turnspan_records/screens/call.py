@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
-from turnspan_records.access.times import utc
+from turnspan_records.access.questions import ask, ask_row
 from turnspan_records.messages import known_hash, load_messages
 from turnspan_records.screens.cost import CostParts, cost_of_row
 from turnspan_records.screens.outline_types import Head
 from turnspan_records.screens.previews import head_of
-
-_CALL = """
-SELECT *, toUnixTimestamp64Nano(start_time) AS time,
-    arrayMap(h -> lower(hex(h)), input_messages) AS inputs,
-    arrayMap(h -> lower(hex(h)), output_messages) AS outputs,
-    lower(hex(system_prompt)) AS system, lower(hex(tool_definitions)) AS tools,
-    lower(hex(context_assembled)) AS context
-FROM llm_call WHERE project = {project:String} AND span_id = {span:String} LIMIT 1
-"""
-_ORDER = """
-SELECT groupArray(span_id) AS spans FROM (
-    SELECT span_id FROM llm_call
-    WHERE project = {project:String} AND session_id = {session:String}
-        AND (session_id != '' OR trace_id = {trace:String})
-    ORDER BY start_time, span_id
-)
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,21 +83,16 @@ def call_screen(store: Store, project: str, span_id: str) -> CallScreen:
         KeyError: there is no such call.
         StoreError: as ``Store.query``.
     """
-    rows = store.query(_CALL, {"project": project, "span": span_id}).dicts()
-    if not rows:
-        raise KeyError(span_id)
-    row = rows[0]
+    row = ask_row(store, "call/call", span_id, project=project, span=span_id)
     scope = str(row["session_id"] or row["trace_id"])
     known = load_messages(store, project, scope, [*row["inputs"], *row["outputs"]])
-    order = _neighbours(store, row)
+    of = {"project": project, "session": row["session_id"], "trace": row["trace_id"]}
+    order = list(ask(store, "call/order", **of).rows[0][0])
     at = order.index(span_id)
     return of_row(
         CallScreen,
         row,
-        start_time=utc(row["start_time"]),
         model=str(row["response_model"] or row["request_model"]),
-        finish_reasons=tuple(row["finish_reasons"]),
-        tokens_estimated=bool(row["tokens_estimated"]),
         inputs=tuple(head_of(one, known.get(one)) for one in row["inputs"]),
         outputs=tuple(head_of(one, known.get(one)) for one in row["outputs"]),
         system=known_hash(row["system"]),
@@ -132,12 +108,3 @@ def call_screen(store: Store, project: str, span_id: str) -> CallScreen:
         ),
         attributes=tuple(NamedValue(str(k), str(v)) for k, v in sorted(row["attributes"].items())),
     )
-
-
-def _neighbours(store: Store, row: Mapping[str, Any]) -> list[str]:
-    parameters = {
-        "project": row["project"],
-        "session": row["session_id"],
-        "trace": row["trace_id"],
-    }
-    return list(store.query(_ORDER, parameters).rows[0][0])

@@ -10,6 +10,7 @@ from turnspan.annotations.comparisons import preferred
 from turnspan.tracing.content_store import Judgment
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.questions import ask
 from turnspan_records.judging.comparisons import said, withdraw, write_judgments
 from turnspan_records.judging.history import judgments
 from turnspan_records.judging.unlanded import unlanded
@@ -19,32 +20,6 @@ from turnspan_records.loop.lineages import AmbiguousError
 from turnspan_records.loop.prompts import AnswerPair, Prompt, pairs_of
 from turnspan_records.screens.review import SOURCE, StoredJudgment, judgment_id, land, reviewer
 
-# Turns in which the user said the same are few; of those, the ones that began with the same prompt.
-_ALIKE = """
-SELECT turn_id
-FROM
-(
-    SELECT turn_id, min(start_time) AS began,
-        argMin((system_prompt, tool_definitions, input_messages), (start_time, span_id)) AS prompt
-    FROM llm_call
-    WHERE project = {project:String} AND turn_id IN
-    (
-        SELECT turn_id FROM turn_summary
-        WHERE project = {project:String} AND parent_turn_id = '' AND user_message IN
-            (SELECT user_message FROM turn_summary
-            WHERE project = {project:String} AND turn_id = {turn:String} AND user_message != '')
-        ORDER BY start_time DESC, turn_id
-        LIMIT {limit:UInt32}
-    )
-    GROUP BY turn_id
-)
-WHERE notEmpty(prompt.3) AND prompt =
-(
-    SELECT argMin((system_prompt, tool_definitions, input_messages), (start_time, span_id))
-    FROM llm_call WHERE project = {project:String} AND turn_id = {turn:String}
-)
-ORDER BY began DESC, turn_id
-"""
 _ALIKE_MOST = 200
 """Among so many turns with the same user message."""
 
@@ -83,7 +58,7 @@ def alike(store: Store, project: str, turn_id: str) -> list[str]:
     Raises ``StoreError`` as ``Store.query``.
     """
     asked = {"project": project, "turn": turn_id, "limit": _ALIKE_MOST}
-    return [str(turn) for (turn,) in store.query(_ALIKE, asked).rows]
+    return [str(turn) for (turn,) in ask(store, "comparison/alike", **asked).rows]
 
 
 def _one(store: Store, id_: str, project: str) -> RecordRef:

@@ -7,34 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.questions import ask, ask_row
 from turnspan_records.messages import NONE
 from turnspan_records.training.tokens import BYTES_A_TOKEN
 
 PARTS: Final = ("system", "tools", "history", "tool results", "new")
 """In the order in which a provider reads them: ``history`` and ``tool results`` are what was said
 up to the last reply, ``new`` is what came after it."""
-
-_CALL: Final = """
-SELECT if(session_id != '', session_id, trace_id) AS scope, input_tokens,
-    lower(hex(system_prompt)) AS system, lower(hex(tool_definitions)) AS tools,
-    arrayMap(h -> lower(hex(h)), input_messages) AS inputs
-FROM llm_call WHERE project = {project:String} AND span_id = {call:String} LIMIT 1
-"""
-_MESSAGES: Final = """
-SELECT lower(hex(hash)) AS id, role, length(parts) AS bytes,
-    position(parts, 'tool_call_response') > 0 AS answers
-FROM message WHERE project = {project:String} AND scope = {scope:String}
-    AND hash IN
-    (
-        SELECT arrayJoin(input_messages) FROM llm_call
-        WHERE project = {project:String} AND span_id = {call:String}
-    )
-"""
-_DEFINITIONS: Final = """
-SELECT lower(hex(hash)) AS id, length(body) FROM definition
-WHERE project = {project:String} AND hash IN
-    (SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16))
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +47,10 @@ def composition(store: Store, project: str, call_id: str) -> Composition:
         StoreError: as ``Store.query``.
     """
     asked = {"project": project, "call": call_id}
-    rows = store.query(_CALL, asked).dicts()
-    if not rows:
-        raise KeyError(call_id)
-    call = rows[0]
+    call = ask_row(store, "composition/call", call_id, **asked)
+    messages = ask(store, "composition/messages", **asked, scope=call["scope"]).rows
     known = {
-        str(id_): (str(role), int(size), bool(answers))
-        for id_, role, size, answers in store.query(
-            _MESSAGES, {**asked, "scope": str(call["scope"])}
-        ).rows
+        str(id_): (str(role), int(size), bool(answers)) for id_, role, size, answers in messages
     }
     sizes = {name: [0, 0] for name in PARTS}
     inputs = [str(one) for one in call["inputs"]]
@@ -90,10 +64,8 @@ def composition(store: Store, project: str, call_id: str) -> Composition:
     missing = sum(one not in known for one in inputs)
     hashes = {name: str(call[name]) for name in ("system", "tools")}
     wanted = sorted(set(hashes.values()) - {NONE})
-    defined = {
-        str(id_): int(size)
-        for id_, size in store.query(_DEFINITIONS, {"project": project, "hashes": wanted}).rows
-    }
+    rows = ask(store, "composition/definitions", project=project, hashes=wanted).rows
+    defined = {str(id_): int(size) for id_, size in rows}
     for name, hash_ in hashes.items():
         if hash_ in defined and not (name == "system" and sizes["system"][0]):
             _add(sizes, name, defined[hash_])

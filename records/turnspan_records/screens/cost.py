@@ -14,13 +14,8 @@ from turnspan_clickhouse.pricing.prices import parts_of_call
 from turnspan_clickhouse.pricing.rates import ATTRIBUTES
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
+from turnspan_records.access.questions import ask_row
 
-_CALL = """
-SELECT provider, response_model, request_model, toUnixTimestamp64Nano(start_time) AS time,
-    input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
-    tokens_estimated, cost_usd, price_version, attributes
-FROM llm_call WHERE project = {project:String} AND span_id = {span:String} LIMIT 1
-"""
 _KINDS: Mapping[str, str] = {
     "": "request",
     "input_tokens": "uncached input",
@@ -65,10 +60,7 @@ def cost_parts(store: Store, project: str, span_id: str) -> CostParts:
         KeyError: there is no such call.
         StoreError: as ``Store.query``.
     """
-    rows = store.query(_CALL, {"project": project, "span": span_id}).dicts()
-    if not rows:
-        raise KeyError(span_id)
-    return cost_of_row(rows[0])
+    return cost_of_row(ask_row(store, "call/cost", span_id, project=project, span=span_id))
 
 
 def cost_of_row(row: Mapping[str, Any]) -> CostParts:

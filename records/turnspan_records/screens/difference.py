@@ -14,7 +14,7 @@ import orjson
 from turnspan.content.model import as_dict, dumps_text
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
-from turnspan_records.access.times import utc
+from turnspan_records.access.questions import ask
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import known_hash, load_definitions, load_messages, prompt_text
 from turnspan_records.screens.alignment import common_pairs
@@ -31,15 +31,6 @@ from turnspan_records.screens.previews import head_of
 from turnspan_records.screens.prompt_cache import cache_lost, cached_tokens
 from turnspan_records.screens.tool_changes import tools_change
 
-_CALLS = """
-SELECT project, span_id, session_id, trace_id, turn_id, agent_name, start_time,
-    if(response_model != '', response_model, request_model) AS model, request_model, input_tokens,
-    output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, request_parameters,
-    lower(hex(system_prompt)) AS system, lower(hex(tool_definitions)) AS tools,
-    arrayMap(h -> lower(hex(h)), input_messages) AS hashes
-FROM llm_call
-WHERE project = {project:String} AND span_id IN {spans:Array(String)}
-"""
 _WORDS = re.compile(r"\w+")
 _COMPARED = 20_000
 """Characters by which it is judged whether a message is another's edited form."""
@@ -54,7 +45,7 @@ def diff(store: Store, project: str, before: str, after: str) -> Difference:
         KeyError: one of them is not there; the key is its id.
         StoreError: as ``Store.query``.
     """
-    rows = store.query(_CALLS, {"project": project, "spans": [before, after]}).dicts()
+    rows = ask(store, "call/compared", project=project, spans=[before, after]).dicts()
     known = {str(row["span_id"]): row for row in rows}
     for span in (before, after):
         if span not in known:
@@ -97,7 +88,6 @@ def _call(row: Mapping[str, Any]) -> ComparedCall:
     return of_row(
         ComparedCall,
         row,
-        start_time=utc(row["start_time"]),
         messages=len(row["hashes"]),
         system=known_hash(row["system"]),
         tools=known_hash(row["tools"]),

@@ -9,6 +9,7 @@ from typing import Any
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
+from turnspan_records.access.questions import ask
 from turnspan_records.access.shown_sql import shown_sql
 from turnspan_records.access.times import utc
 from turnspan_records.access.window import Window, window_parameters
@@ -98,10 +99,10 @@ def error_shapes(
     store: Store, *, project: str = "", window: Window | None = None, limit: int = 50
 ) -> ErrorShapes:
     """What failed in a window. Raises ``StoreError`` as ``Store.query``."""
-    calls_of = store.query(statement("errors/calls"), window_parameters(project, window)).rows
+    calls_of = ask(store, "errors/calls", **window_parameters(project, window)).rows
     calls = {(one[0], one[1]): int(one[2]) for one in calls_of}
     given = window_parameters(project, window, **_PATTERNS, limit=limit)
-    shapes = [_shape(row, calls) for row in store.query(statement("errors/shapes"), given).dicts()]
+    shapes = [_shape(row, calls) for row in ask(store, "errors/shapes", **given).dicts()]
     return ErrorShapes(shapes, shown_sql(statement("errors/shapes"), given))
 
 
@@ -112,29 +113,21 @@ def tool_failures(
     given = window_parameters(project, window, tool=tool, each=each)
     steps = [
         NextStep(row["did"], row["times"], ErrorPlace(*row["newest"]))
-        for row in store.query(statement("errors/next_steps"), given).dicts()
+        for row in ask(store, "errors/next_steps", **given).dicts()
     ]
     fed = [
-        Fed(
-            row["failed"],
-            utc(row["nanoseconds"]),
-            row["arguments"],
-            row["said"],
-            ErrorPlace(row["project"], row["session_id"], row["turn_id"], row["span_id"]),
+        of_row(
+            Fed,
+            row,
+            time=utc(row["nanoseconds"]),
+            place=ErrorPlace(row["project"], row["session_id"], row["turn_id"], row["span_id"]),
         )
-        for row in store.query(statement("errors/tool_calls"), given).dicts()
+        for row in ask(store, "errors/tool_calls", **given).dicts()
     ]
     return ToolFailures(tool, steps, fed, shown_sql(statement("errors/next_steps"), given))
 
 
 def _shape(row: Mapping[str, Any], calls: Mapping[tuple[str, str], int]) -> ErrorShape:
     *place, example = row["newest"]
-    return of_row(
-        ErrorShape,
-        row,
-        of=calls.get((row["source"], row["name"])),
-        first=utc(row["first"]),
-        last=utc(row["last"]),
-        example=example,
-        place=ErrorPlace(*place),
-    )
+    of = calls.get((row["source"], row["name"]))
+    return of_row(ErrorShape, row, of=of, example=example, place=ErrorPlace(*place))

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import dollars
 from turnspan_records.access.shown_sql import shown_sql
-from turnspan_records.rows import dollars
-from turnspan_records.screens.turns import TurnListFilter
-from turnspan_records.turn_filters import END
+from turnspan_records.sql import statement
+from turnspan_records.turn_filters import TurnListFilter
 
 VALUES = 12
 """Values of a facet at most, those with the most turns."""
@@ -62,48 +62,6 @@ class Histogram:
     sql: str
 
 
-_FACETS = """
-SELECT facet.1 AS name, facet.2 AS value, count() AS turns
-FROM turn_summary AS t
-ARRAY JOIN arrayConcat(
-    [('stop', {end}), ('agent', toString(agent_name)), ('version', toString(agent_version)),
-        ('error', toString(t.error_type))],
-    arrayMap(model -> ('model', toString(model)), arrayDistinct(models))) AS facet
-WHERE {where} AND facet.2 != ''
-GROUP BY name, value
-ORDER BY turns DESC, name, value
-LIMIT {{values:UInt32}} BY name
-"""
-# A set of a million numbers is made in less than half the time of one of names.
-_TOOLS = """
-SELECT
-    name AS value,
-    uniqExact(turn_id) AS turns,
-    uniqExactIf(turn_id, failed) AS failing
-FROM tool_call
-WHERE ({{project:String}} = '' OR project = {{project:String}})
-    AND start_time >= {{since:DateTime64(9, 'UTC')}}
-    AND sipHash128(project, turn_id) IN
-        (SELECT sipHash128(project, turn_id) FROM turn_summary AS t WHERE {where})
-GROUP BY value
-ORDER BY turns DESC, value
-"""
-_RANGE = """
-SELECT count(), sum(t.cost_usd), toUnixTimestamp(min(start_time)), toUnixTimestamp(max(start_time))
-FROM turn_summary AS t
-WHERE {where}
-"""
-_BINS = """
-SELECT
-    intDiv(toUnixTimestamp(start_time), {{width:UInt32}}) AS bin,
-    count() AS turns,
-    countIf({end} NOT IN ('completed', 'running')) AS problems
-FROM turn_summary AS t
-WHERE {where}
-GROUP BY bin
-"""
-
-
 @dataclass(frozen=True, slots=True)
 class Facets:
     """What the turns have in common."""
@@ -113,14 +71,14 @@ class Facets:
 
 def facets(store: Store, wanted: TurnListFilter) -> Facets:
     """How the turns that are wanted divide. Raises ``StoreError`` as ``Store.query``."""
-    made = _FACETS.format(where=wanted.where, end=END)
+    made = statement("facets/values", where=wanted.where)
     given = {**wanted.parameters, "values": VALUES}
     found: dict[str, list[FacetValue]] = {
         name: [] for name in ("stop", "agent", "model", "tool", "failed", "version", "error")
     }
     for name, value, turns in store.query(made, given).rows:
         found[str(name)].append(FacetValue(str(value), int(turns)))
-    made_of_tools = _TOOLS.format(where=wanted.where)
+    made_of_tools = statement("facets/tools", where=wanted.where)
     tools = store.query(made_of_tools, wanted.parameters).rows
     found["tool"] = [FacetValue(str(one[0]), int(one[1])) for one in tools[:VALUES]]
     failing = sorted((one for one in tools if one[2]), key=lambda one: (-one[2], one[0]))
@@ -137,13 +95,12 @@ def facets(store: Store, wanted: TurnListFilter) -> Facets:
 
 def histogram(store: Store, wanted: TurnListFilter) -> Histogram:
     """When the turns that are wanted began. Raises ``StoreError`` as ``Store.query``."""
-    [(turns, cost, first, last)] = store.query(
-        _RANGE.format(where=wanted.where), wanted.parameters
-    ).rows
+    made = statement("facets/range", where=wanted.where)
+    [(turns, cost, first, last)] = store.query(made, wanted.parameters).rows
     if not turns:
         return Histogram(0, None, 0, [], "")
     width = width_for(int(last) - int(first))
-    made = _BINS.format(where=wanted.where, end=END)
+    made = statement("facets/bins", where=wanted.where)
     given = {**wanted.parameters, "width": width}
     rows = store.query(made, given).rows
     counted = {int(bin_): (int(all_), int(problems)) for bin_, all_, problems in rows}

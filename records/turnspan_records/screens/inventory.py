@@ -9,6 +9,7 @@ from typing import Any
 from turnspan_clickhouse.errors import MAY_NOT, QueryError
 from turnspan_clickhouse.rows.tables import RECORDS
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.questions import ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +28,11 @@ def table_sizes(store: Store) -> list[TableSize]:
 
     Raises ``StoreError`` as ``Store.query``.
     """
-    rows = _parts(
-        store,
-        "SELECT table, sum(rows), sum(bytes_on_disk), count() FROM system.parts"
-        " WHERE active AND database = currentDatabase() GROUP BY table",
-    )
+    rows = _parts(store, "inventory/tables")
     if rows is None:
         return []
-    held = {
-        str(table).removesuffix("_local"): TableSize(
-            str(table).removesuffix("_local"), int(rows), int(size), int(parts)
-        )
-        for table, rows, size, parts in rows
-    }
+    sizes = [TableSize(str(table).removesuffix("_local"), *figures) for table, *figures in rows]
+    held = {one.table: one for one in sizes}
     names = [record.table for record in RECORDS]
     names += sorted(set(held) - set(names))
     return [held.get(name, TableSize(name, 0, 0, 0)) for name in names]
@@ -47,17 +40,13 @@ def table_sizes(store: Store) -> list[TableSize]:
 
 def system_log_bytes(store: Store) -> int | None:
     """Bytes of the engine's own ``system.*_log`` tables; ``None`` where the user may not see it."""
-    rows = _parts(
-        store,
-        "SELECT sum(bytes_on_disk) FROM system.parts"
-        " WHERE active AND database = 'system' AND table LIKE '%\\_log%'",
-    )
+    rows = _parts(store, "inventory/system_logs")
     return None if rows is None else int(rows[0][0])
 
 
-def _parts(store: Store, sql: str) -> Sequence[Sequence[Any]] | None:
+def _parts(store: Store, name: str) -> Sequence[Sequence[Any]] | None:
     try:
-        return store.query(sql).rows
+        return ask(store, name).rows
     except QueryError as error:
         if error.code not in MAY_NOT:
             raise

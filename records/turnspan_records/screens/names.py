@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.sql import statement
 
 EACH = 5
 """Names of a kind at most, those that were used last."""
@@ -14,18 +15,6 @@ _KINDS = (
     ("tool", "name", "tool_call"),
     ("model", "arrayJoin(models)", "turn_summary"),
 )
-# Models are those that turns count under: an alias finds what answered it, as the filters do.
-_NAMES = """
-(
-    SELECT '{kind}' AS kind, toString({column}) AS found, project
-    FROM {table}
-    WHERE positionCaseInsensitiveUTF8({column}, {{text:String}}) > 0
-        AND ({{project:String}} = '' OR project = {{project:String}})
-    GROUP BY found, project
-    ORDER BY max(start_time) DESC, found, project
-    LIMIT {{each:UInt32}}
-)
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +35,8 @@ def names(store: Store, text: str, *, project: str = "", each: int = EACH) -> li
     if not text.strip():
         return []
     sql = "UNION ALL".join(
-        _NAMES.format(kind=kind, column=column, table=table) for kind, column, table in _KINDS
+        statement("names/of_kind", kind=kind, column=column, table=table)
+        for kind, column, table in _KINDS
     )
     # A name never differs between the versions of a row, so there is nothing to deduplicate.
     given = {"text": text.strip(), "project": project, "each": each}

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records import rows
-from turnspan_records.access.fields import copied
+from turnspan_records.access.fields import copied, of_row
 from turnspan_records.conversation import (
     CallRecord,
     MessageRecord,
@@ -22,7 +21,7 @@ from turnspan_records.conversation import (
 )
 from turnspan_records.history import Continuation
 from turnspan_records.messages import ONE_SESSION, known_hash, load_definitions
-from turnspan_records.replay import Assembled, assemble, scope_condition
+from turnspan_records.replay import Assembled, assemble, sent_calls, session_rows
 from turnspan_records.screens import previews
 from turnspan_records.screens.outline_types import (
     HEAD,
@@ -40,13 +39,7 @@ from turnspan_records.screens.outline_types import (
 from turnspan_records.screens.prompt_cache import cache_lost
 from turnspan_records.screens.session_cursor import newest
 from turnspan_records.screens.tool_changes import tools_change
-
-_DEFINITIONS = f"""
-SELECT lower(hex(hash)) AS id, kind, leftUTF8(body, {HEAD}) AS head, length(body) AS size
-FROM definition
-WHERE project = {{project:String}} AND hash IN
-    (SELECT toFixedString(unhex(arrayJoin({{hashes:Array(String)}})), 16))
-"""
+from turnspan_records.sql import statement
 
 
 def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> Outline:
@@ -54,22 +47,18 @@ def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> 
 
     An unknown session gives an outline without steps. Raises ``StoreError`` as ``Store.query``.
     """
-    where = scope_condition(session_id)
-    parameters = {"project": project, "session": session_id, "trace": trace_id}
-
-    def select(sql: str) -> list[dict[str, Any]]:
-        return store.query(sql.format(where=where), parameters, ONE_SESSION).dicts()
-
+    place = (project, session_id, trace_id)
     cursor = newest(store, project, session_id, trace_id)  # before: what lands meanwhile is newer
+    texts = statement("outline/call_texts", cut=previews.CUT)
     found = _TurnRows(
-        select(previews.TURNS),
-        select(previews.CALLS),
-        select(previews.TOOLS),
+        session_rows(store, "outline/turns", place, cut=previews.CUT),
+        session_rows(store, "replay/calls", place, texts=texts),
+        session_rows(store, "outline/tools", place, cut=previews.CUT),
     )
     known = previews.load_heads(store, project, session_id or trace_id)
-    sent = rows.calls(found.calls)
-    tools = [rows.tool(row) for row in found.tools]
-    turns = [rows.turn(row) for row in found.turns]
+    sent = sent_calls(found.calls)
+    tools = [of_row(ToolExecutionRecord, row) for row in found.tools]
+    turns = [of_row(TurnRecord, row) for row in found.turns]
     prompts = {one.call.system_hash: "" for one in sent}
     assembled = assemble(turns, sent, tools, known.messages, prompts, known.gists)
     told = _OutlineBuilder(found, assembled, known)
@@ -259,7 +248,8 @@ def _definitions(
     hashes = dict.fromkeys(one for call in calls for one in (call.system, call.tools) if one)
     if not hashes:
         return ()
-    result = store.query(_DEFINITIONS, {"project": project, "hashes": list(hashes)}, ONE_SESSION)
+    sql = statement("outline/definitions", head=str(HEAD))
+    result = store.query(sql, {"project": project, "hashes": list(hashes)}, ONE_SESSION)
     found = {
         id_: DefinitionHead(id_, kind, Text(head, size)) for id_, kind, head, size in result.rows
     }

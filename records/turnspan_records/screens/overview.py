@@ -11,12 +11,12 @@ from typing import Any
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
+from turnspan_records.access.questions import ask
 from turnspan_records.access.shown_sql import shown_sql
 from turnspan_records.access.window import EARLIEST, LATEST, Window
-from turnspan_records.rows import dollars
 from turnspan_records.screens.facets import width_for
-from turnspan_records.screens.turns import TurnListFilter
-from turnspan_records.turn_filters import END, LOOKS
+from turnspan_records.sql import statement
+from turnspan_records.turn_filters import LOOKS, TurnListFilter
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,74 +109,17 @@ class LookAts:
     sql: str
 
 
-_ENDS = """
-SELECT {end} AS ended, count() AS turns
-FROM turn_summary AS t
-WHERE {where}
-GROUP BY ended
-ORDER BY ended = 'running', turns DESC, ended
-"""
-_FIGURES = """
-    count() AS turns,
-    countIf({end} NOT IN ('completed', 'running')) AS problems,
-    sum(t.cost_usd) AS cost_usd,
-    sum(t.input_tokens) AS input_tokens,
-    sum(t.cache_read_tokens) AS cached_tokens,
-    sum(t.output_tokens) AS output_tokens,
-    countIf(t.status != 'running') AS ended,
-    quantilesExactIf(0.5, 0.95)(t.duration, t.status != 'running') AS seconds
-FROM turn_summary AS t
-WHERE {where}"""
-_BUCKETS = f"""
-SELECT
-    intDiv(toUnixTimestamp(start_time), {{{{width:UInt32}}}}) AS bucket,{_FIGURES}
-GROUP BY bucket
-ORDER BY bucket
-"""
-_MODELS = """
-SELECT
-    intDiv(toUnixTimestamp(start_time), {{width:UInt32}}) AS bucket,
-    arrayStringConcat(arraySort(t.models), ' + ') AS used,
-    sum(t.cost_usd) AS cost_usd
-FROM turn_summary AS t
-WHERE {where}
-GROUP BY bucket, used
-HAVING isNotNull(cost_usd)
-ORDER BY cost_usd DESC, bucket, used
-LIMIT 20000
-"""
 _MOST_MODELS = 5
 """So many are told apart."""
-_TOTAL = f"""
-SELECT
-    toUnixTimestamp(min(start_time)) AS first,
-    toUnixTimestamp(max(start_time)) AS last,{_FIGURES}
-"""
-_LOOKS = """
-SELECT look, count() AS turns, topK(1)(agent_name)[1] AS agent
-FROM turn_summary AS t
-ARRAY JOIN arrayFilter(one -> one != '', [{looks}]) AS look
-WHERE {where}
-GROUP BY look
-ORDER BY turns DESC, look
-"""
-
-
-_FIRST_TOKEN = """
-SELECT quantileExact(0.95)(time_to_first_chunk)
-FROM llm_call
-WHERE ({project:String} = '' OR project = {project:String})
-    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
-"""
 
 
 def ends(store: Store, wanted: TurnListFilter) -> Ends:
     """How the turns ended. Raises ``StoreError`` as ``Store.query``."""
-    sql = _ENDS.format(end=END, where=wanted.where)
+    sql = statement("overview/ends", where=wanted.where)
     earlier = _before(wanted)
     before: dict[str, int] | None = None
     if earlier is not None:
-        rows = store.query(_ENDS.format(end=END, where=earlier.where), earlier.parameters).rows
+        rows = store.query(sql, earlier.parameters).rows
         before = {str(end): int(turns) for end, turns in rows} or None
     rows = store.query(sql, wanted.parameters).rows
     now = {str(end): int(turns) for end, turns in rows}
@@ -195,17 +138,17 @@ def ends(store: Store, wanted: TurnListFilter) -> Ends:
 
 def trend(store: Store, wanted: TurnListFilter) -> Trend:
     """The figures over time. Raises ``StoreError`` as ``Store.query``."""
-    [whole] = store.query(_TOTAL.format(end=END, where=wanted.where), wanted.parameters).dicts()
+    sql = statement("overview/total", where=wanted.where)
+    [whole] = store.query(sql, wanted.parameters).dicts()
     total = _figures(whole)
     earlier = _before(wanted)
     before = None
     if earlier is not None:
-        sql = _TOTAL.format(end=END, where=earlier.where)
         before = _figures(store.query(sql, earlier.parameters).dicts()[0])
     first, last = int(whole["first"]), int(whole["last"])
     width = width_for(last - first)
     given = {**wanted.parameters, "width": width}
-    sql = _BUCKETS.format(end=END, where=wanted.where)
+    sql = statement("overview/buckets", where=wanted.where)
     rows = store.query(sql, given).dicts() if total.turns else []
     known = {int(row["bucket"]): _figures(row) for row in rows}
     none = Figures(0, 0, None, None, None, None, None, None)
@@ -214,9 +157,9 @@ def trend(store: Store, wanted: TurnListFilter) -> Trend:
         Bucket(datetime.fromtimestamp(at * width, timezone.utc), known.get(at, none))
         for at in numbers
     ]
-    by_model = _MODELS.format(where=wanted.where)
+    by_model = statement("overview/models", where=wanted.where)
     costs: Sequence[Sequence[Any]] = store.query(by_model, given).rows if known else []
-    [(first_token,)] = store.query(_FIRST_TOKEN, wanted.parameters).rows
+    [(first_token,)] = ask(store, "overview/first_token", **wanted.parameters).rows
     streamed = None if first_token is None or isnan(first_token) else float(first_token)
     return Trend(
         *(width, buckets, total, before, streamed),
@@ -229,7 +172,7 @@ def trend(store: Store, wanted: TurnListFilter) -> Trend:
 def look_at(store: Store, wanted: TurnListFilter) -> LookAts:
     """What is worth a look, in one pass. Raises ``StoreError`` as ``Store.query``."""
     looks = ", ".join(f"if({condition}, '{name}', '')" for name, (_, condition) in LOOKS.items())
-    sql = _LOOKS.format(looks=looks, where=wanted.where)
+    sql = statement("overview/looks", looks=looks, where=wanted.where)
     rows: Sequence[Mapping[str, Any]] = store.query(sql, wanted.parameters).dicts()
     found = [LookAt(row["look"], LOOKS[row["look"]][0], row["turns"], row["agent"]) for row in rows]
     return LookAts(found, shown_sql(sql, wanted.parameters))
@@ -265,5 +208,4 @@ def _before(wanted: TurnListFilter) -> TurnListFilter | None:
 
 def _figures(row: Mapping[str, Any]) -> Figures:
     p50, p95 = map(float, row["seconds"]) if row["ended"] else (None, None)
-    cost = dollars(row["cost_usd"])
-    return of_row(Figures, row, cost_usd=cost, p50_seconds=p50, p95_seconds=p95)
+    return of_row(Figures, row, p50_seconds=p50, p95_seconds=p95)

@@ -8,74 +8,13 @@ from typing import Any
 
 from turnspan.content.model import dumps_text
 from turnspan_clickhouse.store.client import Store
-from turnspan_records import rows
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import ONE_SESSION
 from turnspan_records.screens.outline_types import HEAD, Head
+from turnspan_records.sql import statement
 
-_CUT = HEAD + 1
+CUT = str(HEAD + 1)
 """One more, which tells whether there is more."""
-
-_MESSAGES = f"""
-WITH
-    JSONExtract(parts, 'Array(Tuple(type String, id String, name String, content String,
-        arguments String, response String))') AS found,
-    arrayStringConcat(arrayMap(p -> p.content, arrayFilter(p -> p.type = 'text', found)), '\\n\\n')
-        AS said,
-    arrayMap(p -> (p.id, p.name), arrayFilter(p -> p.type = 'tool_call', found)) AS asked,
-    arrayMap(p -> if(startsWith(p.response, '[{{') AND NOT empty(
-            JSONExtract(p.response, 'Array(Tuple(text String))')),
-        arrayStringConcat(JSONExtract(p.response, 'Array(Tuple(text String))').1, '\\n'),
-        p.response), found) AS responses
-SELECT lower(hex(hash)) AS id, role, name, length(parts) AS size, dialect,
-    if(role = 'assistant',
-        concat('gist ', hex(sipHash128(trimBoth(said), asked))), lower(hex(hash))) AS gist,
-    if(empty(found) AND parts != '' AND parts != '[]', [('text', '', '', leftUTF8(parts, {_CUT}),
-            '', '', toUInt64(0))],
-        arrayMap((p, answer) -> (p.type, p.id, p.name, leftUTF8(p.content, {_CUT}),
-            leftUTF8(p.arguments, {_CUT}), leftUTF8(answer, {_CUT}),
-            if(p.type = 'tool_call_response', sipHash64(
-                replaceAll(replaceAll(replaceAll(answer, ' ', ''), '\\n', ''), '\\t', '')), 0)),
-        found, responses)) AS heads
-FROM message
-WHERE project = {{project:String}} AND scope = {{scope:String}}
-"""
-
-TURNS = f"""
-SELECT turn_id, parent_turn_id, trace_id, span_id, session_id, start_time, duration, status,
-    agent_name, agent_version, leftUTF8(user_message, {_CUT}) AS user_message,
-    leftUTF8(response_text, {_CUT}) AS response_text, stop_reason, stop_detail, rounds, max_rounds,
-    llm_call_count, tool_call_count, tool_error_count, turn_intent, input_tokens, output_tokens,
-    cost_usd, models, error_type, error_message,
-    length(turn_summary.user_message) AS asked_bytes,
-    length(turn_summary.response_text) AS answered_bytes, max_identical_tool_streak
-FROM turn_summary WHERE {{where}} ORDER BY start_time, span_id
-"""
-
-CALLS = rows.CALLS.replace(
-    rows.CALL_TEXTS,
-    f" leftUTF8(response_text, {_CUT}) AS response_text,"
-    f" leftUTF8(response_thoughts, {_CUT}) AS response_thoughts,"
-    " if(tool_calls = '', '', toJSONString(arrayMap(c -> CAST((c.id, c.name,"
-    f" leftUTF8(c.arguments, {_CUT})), 'Tuple(id String, name String, arguments String)'),"
-    " JSONExtract(tool_calls,"
-    " 'Array(Tuple(id String, name String, arguments String))')))) AS tool_calls,"
-    " cache_write_tokens, tokens_estimated, consortium_id,"
-    " length(sent.response_text) AS answered_bytes, length(input_messages) AS sent_count,"
-    " lower(hex(tool_definitions)) AS tools_hash,",
-)
-
-TOOLS = f"""
-SELECT span_id, name, call_id, start_time, duration, round,
-    leftUTF8(arguments, {_CUT}) AS arguments, leftUTF8(result, {_CUT}) AS result, failed,
-    error_type, error_message, turn_id, trace_id, parent_span_id,
-    length(tool_call.arguments) AS asked_bytes, length(tool_call.result) AS answered_bytes,
-    sipHash64(name, tool_call.arguments) AS asked_digest,
-    if(tool_call.result = '', tool_call.error_message, tool_call.result) AS answered,
-    sipHash64(replaceAll(replaceAll(replaceAll(answered, ' ', ''), '\\n', ''), '\\t', ''))
-        AS answered_digest
-FROM tool_call WHERE {{where}} ORDER BY start_time, span_id
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +42,9 @@ class MessagePreviews:
 
 def load_heads(store: Store, project: str, scope: str) -> MessagePreviews:
     """Every message of a scope, its texts cut."""
-    result = store.query(_MESSAGES, {"project": project, "scope": scope}, ONE_SESSION)
+    result = store.query(
+        statement("outline/messages", cut=CUT), {"project": project, "scope": scope}, ONE_SESSION
+    )
     found = MessagePreviews()
     for hash_, role, name, size, dialect, gist, heads in result.rows:
         parts = [_part(head) for head in heads]

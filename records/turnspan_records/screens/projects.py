@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.questions import ask
 
 _LIMIT = 200
-
-_PROJECTS = """
-SELECT project, count() AS turns
-FROM turn_summary
-GROUP BY project
-ORDER BY turns DESC, project
-LIMIT {limit:UInt32}
-"""
 
 
 def projects(store: Store) -> list[str]:
@@ -21,5 +14,5 @@ def projects(store: Store) -> list[str]:
     Raises ``StoreError`` as ``Store.query``.
     """
     # A row that was stored twice changes no name.
-    result = store.query(_PROJECTS, {"limit": _LIMIT}, {"final": 0})
+    result = ask(store, "names/projects", {"final": 0}, limit=_LIMIT)
     return [str(row[0]) for row in result.rows]

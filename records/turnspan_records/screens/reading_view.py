@@ -10,7 +10,8 @@ from typing import Any, Final
 import orjson
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.fields import copied
+from turnspan_records.access.fields import copied, dollars
+from turnspan_records.access.questions import ask_row
 from turnspan_records.conversation import (
     CallRecord,
     MessageRecord,
@@ -20,14 +21,9 @@ from turnspan_records.conversation import (
     TurnRecord,
 )
 from turnspan_records.replay import replay
-from turnspan_records.rows import dollars
 
 LONGEST: Final = 262_144
 """Characters of one text that are told at once."""
-_WHERE: Final = """
-SELECT session_id, trace_id FROM turn_summary
-WHERE project = {project:String} AND turn_id = {turn:String} LIMIT 1
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +84,8 @@ def tell(store: Store, project: str, turn_id: str) -> TurnText:
         KeyError: there is none of this id.
         StoreError: as ``Store.query``.
     """
-    rows = store.query(_WHERE, {"project": project, "turn": turn_id}).rows
-    if not rows:
-        raise KeyError(turn_id)
-    session_id, trace_id = map(str, rows[0])
+    place = ask_row(store, "turn/place", turn_id, project=project, turn=turn_id)
+    session_id, trace_id = str(place["session_id"]), str(place["trace_id"])
     conversation = replay(store, project, session_id, trace_id)
     roots = [step for step in conversation.steps if isinstance(step, TurnRecord)]
     for number, root in enumerate(roots, 1):

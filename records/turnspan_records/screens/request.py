@@ -14,6 +14,8 @@ from turnspan.dialects import anthropic_messages, genai, openai_chat, openai_res
 from turnspan.dialects.convert import join_request
 from turnspan.redaction.truncate import ORIGINAL_BYTES, TRUNCATED
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.questions import ask, ask_row
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import (
     NONE,
@@ -29,19 +31,6 @@ DIALECTS = (openai_chat.NAME, openai_responses.NAME, anthropic_messages.NAME)
 _INSTRUCTIONS = ("system", "developer")
 _MEDIA = re.compile(r"sha256:[0-9a-f]{64};size=(\d+)\Z")
 _REDACTED = "[REDACTED"
-
-_CALL = """
-SELECT if(session_id != '', session_id, trace_id) AS scope, provider, operation, request_parameters,
-    arrayMap(h -> lower(hex(h)), input_messages) AS hashes,
-    lower(hex(system_prompt)) AS system, lower(hex(tool_definitions)) AS tools,
-    attributes['server.address'] AS server
-FROM llm_call WHERE project = {project:String} AND span_id = {span:String} LIMIT 1
-"""
-_DEFINED = """
-SELECT lower(hex(hash)) AS id, body, source FROM definition
-WHERE project = {project:String} AND hash IN
-    (SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16))
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +75,7 @@ def exact_request(store: Store, project: str, span_id: str) -> ExactRequest:
         KeyError: there is no such call.
         ContentMissingError: its content was not recorded, or part of it has been pruned.
     """
-    result = store.query(_CALL, {"project": project, "span": span_id})
-    if not result.rows:
-        raise KeyError(span_id)
-    call = result.dicts()[0]
+    call = ask_row(store, "call/request", span_id, project=project, span=span_id)
     hashes: list[str] = list(call["hashes"])
     known = load_messages(store, project, str(call["scope"]), hashes)
     defined = _definitions(store, project, (str(call["system"]), str(call["tools"])))
@@ -105,21 +91,15 @@ def exact_request(store: Store, project: str, span_id: str) -> ExactRequest:
             as_dict(orjson.loads(call["request_parameters"])) or {},
         ),
     )
-    return ExactRequest(
-        span_id,
-        dialect,
-        str(call["provider"]),
-        str(call["server"]),
-        body,
-        (*_cut(messages), *_replaced(body)),
-    )
+    altered = (*_cut(messages), *_replaced(body))
+    return of_row(ExactRequest, call, span_id=span_id, dialect=dialect, body=body, altered=altered)
 
 
 def _definitions(store: Store, project: str, hashes: tuple[str, ...]) -> dict[str, tuple[str, str]]:
     wanted = [one for one in hashes if one != NONE]
     if not wanted:
         return {}
-    result = store.query(_DEFINED, {"project": project, "hashes": wanted}, ONE_SESSION)
+    result = ask(store, "call/definitions", ONE_SESSION, project=project, hashes=wanted)
     return {str(id_): (str(body), str(source)) for id_, body, source in result.rows}
 
 

@@ -8,20 +8,9 @@ from dataclasses import dataclass
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import migrations
+from turnspan_records.access.questions import ask
 from turnspan_records.sandbox.functions import functions
 
-_COLUMNS = """
-SELECT table, name, type, comment
-FROM system.columns
-WHERE database = {database:String} AND NOT endsWith(table, '_local')
-ORDER BY table, position
-"""
-_FUNCTIONS = """
-SELECT name, syntax, description
-FROM system.functions
-WHERE alias_to = '' AND NOT startsWith(name, '_')
-ORDER BY name
-"""
 _TOLD = 160
 """Characters of what is said of a function."""
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -48,7 +37,7 @@ class TableOf:
 def schema(store: Store) -> list[TableOf]:
     """Every table and view of the store, by name. Raises ``StoreError`` as ``Store.query``."""
     found: dict[str, list[ColumnOf]] = {}
-    rows = store.query(_COLUMNS, {"database": store.database}, {"final": 0}).rows
+    rows = ask(store, "schema/columns", {"final": 0}, database=store.database).rows
     for table, name, kind, comment in rows:
         found.setdefault(str(table), []).append(ColumnOf(str(name), str(kind), str(comment)))
     about = _about()
@@ -79,7 +68,7 @@ def functions_of(store: Store) -> list[FunctionOf]:
     known = functions()
     return [
         FunctionOf(str(name), str(syntax).strip(), _beginning(str(about)))
-        for name, syntax, about in store.query(_FUNCTIONS).rows
+        for name, syntax, about in ask(store, "schema/functions").rows
         if known.allows(str(name))
     ]
 

@@ -8,40 +8,7 @@ from dataclasses import dataclass
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.messages import ONE_SESSION
 from turnspan_records.replay import scope_condition
-
-_NEWEST = """
-SELECT max(newest), sum(rows) FROM (
-    SELECT toUnixTimestamp64Nano(max(written_at)) AS newest, count() AS rows
-    FROM turn_summary WHERE {where}
-    UNION ALL SELECT toUnixTimestamp64Nano(max(written_at)), count() FROM llm_call WHERE {where}
-    UNION ALL SELECT toUnixTimestamp64Nano(max(written_at)), count() FROM tool_call WHERE {where}
-    UNION ALL SELECT toUnixTimestamp64Nano(max(written_at)), count() FROM message
-        WHERE project = {project:String} AND scope = {scope:String}
-)
-"""
-_MESSAGES = """
-SELECT lower(hex(hash)) AS id FROM message
-WHERE project = {project:String} AND scope = {scope:String}
-    AND positionCaseInsensitiveUTF8(parts, {written:String}) > 0
-"""
-_TOOLS = """
-SELECT span_id FROM tool_call WHERE {where}
-    AND (positionCaseInsensitiveUTF8(name, {text:String}) > 0
-        OR positionCaseInsensitiveUTF8(arguments, {text:String}) > 0
-        OR positionCaseInsensitiveUTF8(result, {text:String}) > 0
-        OR positionCaseInsensitiveUTF8(error_message, {text:String}) > 0)
-"""
-_CALLS = """
-SELECT span_id FROM llm_call WHERE {where}
-    AND (positionCaseInsensitiveUTF8(response_text, {text:String}) > 0
-        OR positionCaseInsensitiveUTF8(error_message, {text:String}) > 0)
-"""
-_TURNS = """
-SELECT turn_id FROM turn_summary WHERE {where}
-    AND (positionCaseInsensitiveUTF8(user_message, {text:String}) > 0
-        OR positionCaseInsensitiveUTF8(response_text, {text:String}) > 0
-        OR positionCaseInsensitiveUTF8(stop_detail, {text:String}) > 0)
-"""
+from turnspan_records.sql import statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +24,7 @@ class FoundInSession:
 def newest(store: Store, project: str, session_id: str, trace_id: str = "") -> str:
     """How far a session has come, as the ``cursor`` of its outline: when its newest row was
     written, and how many rows there are. What was written together need not land together."""
-    sql = _NEWEST.replace("{where}", scope_condition(session_id))
+    sql = statement("session/newest", where=scope_condition(session_id))
     parameters = {
         "project": project,
         "session": session_id,
@@ -83,10 +50,10 @@ def find_in_session(
         "written": json.dumps(text, ensure_ascii=False)[1:-1],
     }
 
-    def ids(sql: str) -> tuple[str, ...]:
-        where = sql.replace("{where}", scope_condition(session_id))
-        return tuple(str(row[0]) for row in store.query(where, parameters, ONE_SESSION).rows)
+    def ids(kind: str) -> tuple[str, ...]:
+        sql = statement(f"session/find_{kind}", where=scope_condition(session_id))
+        return tuple(str(row[0]) for row in store.query(sql, parameters, ONE_SESSION).rows)
 
     if not text:
         return FoundInSession((), (), (), ())
-    return FoundInSession(ids(_MESSAGES), ids(_TURNS), ids(_CALLS), ids(_TOOLS))
+    return FoundInSession(ids("messages"), ids("turns"), ids("calls"), ids("tools"))

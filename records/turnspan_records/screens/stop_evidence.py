@@ -21,29 +21,9 @@ from turnspan.turn.stop_reasons import (
     USER_ABORTED,
 )
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.questions import ask, ask_row
 from turnspan_records.messages import ONE_SESSION
 
-_TURN = """
-SELECT session_id, trace_id, status, stop_reason, stop_detail, rounds, max_rounds, silent_rounds,
-    max_identical_tool_streak, no_progress_rounds, tool_call_count, tool_error_count, error_type,
-    error_message
-FROM turn_summary WHERE project = {project:String} AND turn_id = {turn:String}
-ORDER BY start_time LIMIT 1
-"""
-_CALLS = """
-SELECT span_id, round, arrayStringConcat(finish_reasons, ', ') AS finish, error_type,
-    stream_outcome, match(response_text, '\\\\S') AS spoke
-FROM llm_call
-WHERE project = {project:String} AND session_id = {session:String} AND turn_id = {turn:String}
-ORDER BY start_time, span_id
-"""
-_TOOLS = """
-SELECT span_id, name, round, failed, error_type, leftUTF8(error_message, 200) AS error_message,
-    sipHash64(name, arguments) AS asked, sipHash64(result) AS given
-FROM tool_call
-WHERE project = {project:String} AND session_id = {session:String} AND turn_id = {turn:String}
-ORDER BY start_time, span_id
-"""
 _WINDOW = 8
 """Tool calls that the loop detector looks at."""
 
@@ -99,13 +79,10 @@ def stop_evidence(store: Store, project: str, turn_id: str) -> StopEvidence:
         StoreError: as ``Store.query``.
     """
     parameters = {"project": project, "turn": turn_id}
-    found = store.query(_TURN, parameters).dicts()
-    if not found:
-        raise KeyError(turn_id)
-    turn = found[0]
+    turn = ask_row(store, "turn/stop", turn_id, **parameters)
     parameters["session"] = str(turn["session_id"])
-    calls = store.query(_CALLS, parameters, ONE_SESSION).dicts()
-    tools = store.query(_TOOLS, parameters, ONE_SESSION).dicts()
+    calls = ask(store, "turn/stop_calls", ONE_SESSION, **parameters).dicts()
+    tools = ask(store, "turn/stop_tools", ONE_SESSION, **parameters).dicts()
     if turn["status"] != "final":
         said = "it runs" if turn["status"] == "running" else "its process died before it ended"
         return StopEvidence(

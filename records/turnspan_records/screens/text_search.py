@@ -9,99 +9,24 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.questions import ask
 from turnspan_records.access.shown_sql import shown_sql
 from turnspan_records.access.times import utc
 from turnspan_records.access.window import EARLIEST, Window, as_parameter
+from turnspan_records.sql import statement
 
 SECONDS = 2.0
 """For so long a search goes on to a further week."""
 LONGEST = 1_000
 """Characters that can be looked for."""
-_WEEK = timedelta(days=7)
-_BEFORE, _LENGTH = 60, 300
-"""Characters of a hit that are shown: before it, and in all."""
-
-_TIME = """start_time >= {from:DateTime64(9, 'UTC')} AND start_time < {to:DateTime64(9, 'UTC')}"""
-_PROJECT = "({project:String} = '' OR project = {project:String})"
-_CUT = f"""
-SELECT kind, project, session_id, turn_id, span_id, nanoseconds,
-    substringUTF8(found, greatest(1, toInt64(at) - {_BEFORE}), {_LENGTH}) AS cut
-FROM
-"""
-# Of each row the first text that has it.
-_TURNS = f"""{_CUT}
-(
-    SELECT
-        project, session_id, turn_id, span_id, toUnixTimestamp64Nano(start_time) AS nanoseconds,
-        [('user message', user_message), ('reply', response_text),
-            ('why it stopped', concat(t.stop_reason, ' ', t.stop_detail)),
-            ('error', concat(t.error_type, ' ', t.error_message))] AS texts,
-        arrayFirst(one -> positionCaseInsensitiveUTF8(one.2, {{text:String}}) > 0, texts) AS first,
-        first.1 AS kind, first.2 AS found,
-        positionCaseInsensitiveUTF8(found, {{text:String}}) AS at
-    FROM turn_summary AS t
-    WHERE {_PROJECT} AND {_TIME} AND at > 0
-    ORDER BY start_time DESC, span_id
-    LIMIT {{limit:UInt32}}
-)
-"""
-_TOOLS = f"""{_CUT}
-(
-    SELECT
-        project, session_id, turn_id, span_id, toUnixTimestamp64Nano(start_time) AS nanoseconds,
-        [('tool', toString(name)), ('tool arguments', arguments), ('tool result', result),
-            ('tool error', concat(t.error_type, ' ', t.error_message))] AS texts,
-        arrayFirst(one -> positionCaseInsensitiveUTF8(one.2, {{text:String}}) > 0, texts) AS first,
-        first.1 AS kind, first.2 AS found,
-        positionCaseInsensitiveUTF8(found, {{text:String}}) AS at
-    FROM tool_call AS t
-    WHERE {_PROJECT} AND {_TIME} AND at > 0
-    ORDER BY start_time DESC, span_id
-    LIMIT {{limit:UInt32}}
-)
-"""
-_MESSAGES = f"""{_CUT}
-(
-    SELECT
-        project, scope AS session_id, '' AS turn_id, '' AS span_id,
-        toUnixTimestamp64Nano(first_seen) AS nanoseconds,
-        concat(role, ' message') AS kind, parts AS found,
-        positionCaseInsensitiveUTF8(found, {{written:String}}) AS at
-    FROM message
-    WHERE {_PROJECT} AND at > 0
-        AND first_seen >= {{from:DateTime64(9, 'UTC')}} AND first_seen < {{to:DateTime64(9, 'UTC')}}
-    ORDER BY first_seen DESC, hash
-    LIMIT 1 BY hash
-    LIMIT {{limit:UInt32}}
-)
-"""
-# What is asked of one week after the other, as one statement.
-_EVERYTHING = f"""
-SELECT fromUnixTimestamp64Nano(nanoseconds, 'UTC') AS time, kind, project, session_id, turn_id,
-    span_id, cut
-FROM
-({_TURNS}UNION ALL{_TOOLS}UNION ALL{_MESSAGES})
-ORDER BY time DESC
-"""
-_RANGE = f"""
-SELECT toUnixTimestamp64Nano(min(first)), toUnixTimestamp64Nano(max(last)), sum(rows)
-FROM
-(
-    SELECT min(start_time) AS first, max(start_time) AS last, count() AS rows
-    FROM turn_summary WHERE {_PROJECT}
-    UNION ALL
-    SELECT min(start_time), max(start_time), count() FROM tool_call WHERE {_PROJECT}
-    UNION ALL
-    SELECT min(first_seen), max(first_seen), count() FROM message WHERE {_PROJECT}
-)
-WHERE rows > 0
-"""
+_QUESTIONS = ("text_search/_turns", "text_search/_tools", "text_search/_messages")
+"""Of each kind of text one."""
 _ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/bfnrt])')
 _QUOTE = re.compile(r'(?<!\\)(?:\\\\)*"')
 _MEANINGS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -161,7 +86,7 @@ def find_text(
     if not text.strip() or len(text) > LONGEST:
         raise ValueError(f"Write a text to find: 1 to {LONGEST} characters.")
     window = window or Window()
-    [(first, last, rows)] = store.query(_RANGE, {"project": project}).rows
+    [(first, last, rows)] = ask(store, "text_search/range", project=project).rows
     if not rows:
         return Search([], None, finished=True, next="", sql="")
     oldest = max(utc(first), window.since)
@@ -175,7 +100,8 @@ def find_text(
         if len(hits) >= limit or time.monotonic() - began >= seconds:
             break
     finished, back_to = to <= oldest, max(to, EARLIEST)
-    sql = shown_sql(_EVERYTHING, _given(text, project, (back_to, newest), limit))
+    given = _given(text, project, (back_to, newest), limit)
+    sql = shown_sql(statement("text_search/everything"), given)
     return Search(hits, back_to, finished, "" if finished else to.isoformat(), sql)
 
 
@@ -186,9 +112,8 @@ def _of_week(
     given = _given(text, project, week, limit)
     every: list[Hit] = []
     reach = week[0]
-    for sql in (_TURNS, _TOOLS, _MESSAGES):
-        rows: Sequence[Mapping[str, Any]] = store.query(sql, given).dicts()
-        hits = [_hit(row, text) for row in rows]
+    for question in _QUESTIONS:
+        hits = [_hit(row, text) for row in ask(store, question, **given).dicts()]
         if len(hits) >= limit and hits[-1].time < hits[0].time:
             reach = max(reach, hits[-1].time + timedelta(microseconds=1))
         every += hits

@@ -12,6 +12,7 @@ from turnspan.redaction.truncate import ORIGINAL_BYTES, TRUNCATED, limit_parts
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import load_definitions, load_messages, prompt_text
+from turnspan_records.sql import statement
 
 ANSWER = 1_000_000
 """Bytes of JSON that one answer has at most, but for its last message."""
@@ -19,12 +20,6 @@ LONGEST = 256_000
 """A message that takes more comes with its texts cut; the rest comes in ranges of as much."""
 
 ToolField: TypeAlias = Literal["arguments", "result"]
-
-_TOOL = """
-SELECT substringUTF8({field}, {start:Int64} + 1, {longest:Int64}) AS text,
-    lengthUTF8({field}) AS total
-FROM tool_call WHERE project = {project:String} AND span_id = {span:String} LIMIT 1
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +112,7 @@ def tool_range(store: Store, project: str, span_id: str, field: ToolField, start
         KeyError: there is no such tool call.
         StoreError: as ``Store.query``.
     """
-    sql = _TOOL.replace("{field}", field)
+    sql = statement("texts/tool", field=field)
     parameters = {"project": project, "span": span_id, "start": start, "longest": LONGEST}
     rows = store.query(sql, parameters).rows
     if not rows:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.times import utc
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.questions import ask, ask_row
 from turnspan_records.lookup import RecordRef
 from turnspan_records.screens.stop_evidence import StopEvidence, stop_evidence
 
@@ -18,44 +18,6 @@ WINDOW: Final = 8
 """Tool calls that the loop detector compares (docs/turns.md)."""
 HEAD: Final = 500
 """Characters of a text."""
-
-_TURN: Final = """
-SELECT turn_id, project, session_id, start_time, t.duration AS duration, agent_name,
-    user_message, response_text, rounds, max_rounds, llm_call_count, tool_call_count,
-    tool_error_count, t.cost_usd AS cost_usd, error_type, error_message
-FROM turn_summary AS t
-WHERE project = {project:String} AND session_id = {session:String} AND turn_id = {turn:String}
-LIMIT 1
-"""
-_LAST_TURN: Final = """
-SELECT turn_id FROM turn_summary
-WHERE project = {project:String} AND session_id = {session:String} AND parent_turn_id = ''
-ORDER BY start_time DESC, turn_id LIMIT 1
-"""
-_CALLS: Final = """
-SELECT span_id, round, if(response_model != '', response_model, request_model) AS model,
-    start_time, finish_reasons, tool_calls NOT IN ('', '[]') AS asked_for_tools, output_tokens,
-    error_type, error_message, leftUTF8(response_text, {head:UInt32}) AS said
-FROM llm_call
-WHERE project = {project:String} AND session_id = {session:String} AND turn_id = {turn:String}
-ORDER BY start_time DESC, span_id LIMIT {limit:UInt32}
-"""
-_TOOLS: Final = """
-SELECT span_id, round, name, start_time, failed, error_type, error_message,
-    leftUTF8(arguments, {head:UInt32}) AS arguments, leftUTF8(result, {head:UInt32}) AS result,
-    toString(sipHash64(name, arguments, result)) AS alike
-FROM tool_call
-WHERE project = {project:String} AND session_id = {session:String} AND turn_id = {turn:String}
-ORDER BY start_time DESC, span_id LIMIT {limit:UInt32}
-"""
-_NESTED: Final = """
-SELECT turn_id, agent_name, if(t.status = 'final', t.stop_reason, t.status) AS stop_reason,
-    stop_detail
-FROM turn_summary AS t
-WHERE project = {project:String} AND session_id = {session:String}
-    AND parent_turn_id = {turn:String}
-ORDER BY start_time DESC, turn_id LIMIT {limit:UInt32}
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,43 +100,25 @@ def turn_end(store: Store, found: RecordRef) -> TurnEnd:
     place: dict[str, Any] = {"project": found.project, "session": found.session_id}
     turn = found.turn_id
     if found.kind == "session":
-        last = store.query(_LAST_TURN, place).rows
+        last = ask(store, "turn/last", **place).rows
         turn = str(last[0][0]) if last else ""
-    rows = store.query(_TURN, {**place, "turn": turn}).dicts() if turn else []
-    if not rows:
+    if not turn:
         raise KeyError(found.id)
     asked = {**place, "turn": turn, "head": HEAD}
+    row = ask_row(store, "turn/end", found.id, **asked)
 
-    def newest(sql: str, limit: int) -> list[dict[str, Any]]:
-        return store.query(sql, {**asked, "limit": limit}).dicts()[::-1]
+    def newest(kind: str, limit: int = LAST_CALLS) -> list[dict[str, Any]]:
+        return ask(store, f"turn/end_{kind}", **asked, limit=limit).dicts()[::-1]
 
-    values: dict[str, Any] = {**rows[0], "start_time": utc(rows[0]["start_time"])}
-    return TurnEnd(
-        **values,
-        stop=stop_evidence(store, found.project, turn),
-        calls=tuple(map(_call, newest(_CALLS, LAST_CALLS))),
-        tools=_tools(newest(_TOOLS, WINDOW)),
-        nested=tuple(
-            NestedStop(**{name: str(value) for name, value in row.items()})
-            for row in newest(_NESTED, LAST_CALLS)
-        ),
+    stop = stop_evidence(store, found.project, turn)
+    calls = tuple(of_row(LastCall, one) for one in newest("calls"))
+    tools = newest("tools", WINDOW)
+    alike = [one["alike"] for one in tools]
+    return of_row(
+        TurnEnd,
+        row,
+        stop=stop,
+        calls=calls,
+        tools=tuple(of_row(LastTool, one, same=alike.count(one["alike"])) for one in tools),
+        nested=tuple(of_row(NestedStop, one) for one in newest("nested")),
     )
-
-
-def _call(row: Mapping[str, Any]) -> LastCall:
-    values = dict(row)
-    values["start_time"] = utc(values["start_time"])
-    values["finish_reasons"] = tuple(values["finish_reasons"])
-    values["asked_for_tools"] = bool(values["asked_for_tools"])
-    return LastCall(**values)
-
-
-def _tools(rows: Sequence[Mapping[str, Any]]) -> tuple[LastTool, ...]:
-    alike = [row["alike"] for row in rows]
-    made: list[LastTool] = []
-    for row in rows:
-        values = {name: value for name, value in row.items() if name != "alike"}
-        values["start_time"] = utc(values["start_time"])
-        values["failed"] = bool(values["failed"])
-        made.append(LastTool(**values, same=alike.count(row["alike"])))
-    return tuple(made)

@@ -9,7 +9,7 @@ for readers and are not sent.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 from importlib import resources
 from typing import Final
 
@@ -17,7 +17,7 @@ _FRAGMENT: Final = re.compile(r"\{([a-z_]+)\}")
 _COMMENT: Final = re.compile(r"^ *--.*\n", re.MULTILINE)
 
 
-@cache
+@lru_cache(1024)  # a turn filter of a person's is a fragment, too
 def statement(name: str, **fragments: str) -> str:
     """The SQL of ``name``.sql (``errors/shapes``) with its fragments put in.
 

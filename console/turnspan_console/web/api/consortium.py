@@ -14,12 +14,10 @@ from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.window import WindowQuery, window_of
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.fields import of_row
-from turnspan_records.access.times import utc
 from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
 from turnspan_records.consortium.runs import consortium_runs, consortium_runs_sql
 from turnspan_records.lookup import find
 from turnspan_records.loop.lineages import AmbiguousError
-from turnspan_records.rows import dollars
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +73,7 @@ def _runs(store: Store, query: RunsQuery) -> RunList:
 
 
 def _row(row: Mapping[str, Any]) -> RunRow:
-    cost, duration = dollars(row["cost_usd"]), float(row["duration_seconds"])
-    return of_row(RunRow, row, time=utc(row["time"]), cost_usd=cost, duration=duration)
+    return of_row(RunRow, row, duration=row["duration_seconds"])
 
 
 @endpoint("GET", "/api/consortium/run", "One consortium run.")

@@ -15,12 +15,11 @@ from turnspan_records.screens.facets import Facets, Histogram, facets, histogram
 from turnspan_records.screens.text_search import Search, find_text
 from turnspan_records.screens.turns import (
     SessionsPage,
-    TurnListFilter,
     TurnsPage,
     sessions_page,
     turns_page,
 )
-from turnspan_records.turn_filters import turn_filter
+from turnspan_records.turn_filters import TurnListFilter, turn_filter
 
 
 @dataclass(frozen=True, slots=True)

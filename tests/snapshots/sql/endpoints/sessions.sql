@@ -17,8 +17,9 @@ WITH
  )
 SELECT
  project,
- session_id,
- toUnixTimestamp64Nano(maxIf(start_time, parent_turn_id = '')) AS nanoseconds,
+ session_id AS session,
+ maxIf(start_time, parent_turn_id = '') AS time,
+ toUnixTimestamp64Nano(time) AS nanoseconds,
  countIf(parent_turn_id = '') AS turns,
  sum(llm_call_count) AS calls,
  sum(tool_call_count) AS tools,
@@ -46,5 +47,5 @@ GROUP BY
  project,
  session_id
 ORDER BY
- nanoseconds DESC,
+ time DESC,
  session_id DESC;

@@ -1,0 +1,3 @@
+{_columns}
+WHERE {_place}
+ORDER BY start_time, id

@@ -1,0 +1,7 @@
+SELECT
+    intDiv(toUnixTimestamp(start_time), {width:UInt32}) AS bin,
+    count() AS turns,
+    countIf({how_ended} NOT IN ('completed', 'running')) AS problems
+FROM turn_summary AS t
+WHERE {where}
+GROUP BY bin

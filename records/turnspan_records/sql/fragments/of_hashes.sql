@@ -1,0 +1,1 @@
+hash IN (SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16))

@@ -1,0 +1,1 @@
+project = {project:String} AND lineage_id IN {lineages:Array(String)}

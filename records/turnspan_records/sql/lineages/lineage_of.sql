@@ -1,0 +1,2 @@
+SELECT lineage_id FROM {table}
+WHERE project = {project:String} AND {column} = {id:String} LIMIT 1

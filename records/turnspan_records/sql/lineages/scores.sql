@@ -1,0 +1,1 @@
+SELECT subject_id, kind, score FROM result_score WHERE {_of}

@@ -1,0 +1,5 @@
+SELECT attempt_id, count() AS calls, sum(input_tokens) AS input_tokens,
+    sum(output_tokens) AS output_tokens, sum(c.cost_usd) AS cost_usd
+FROM llm_call AS c
+WHERE {_of} AND attempt_id != '' AND start_time >= {since:DateTime64(9, 'UTC')}
+GROUP BY attempt_id

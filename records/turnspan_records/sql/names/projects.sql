@@ -1,0 +1,5 @@
+SELECT project, count() AS turns
+FROM turn_summary
+GROUP BY project
+ORDER BY turns DESC, project
+LIMIT {limit:UInt32}

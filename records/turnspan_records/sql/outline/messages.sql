@@ -1,0 +1,22 @@
+WITH
+    JSONExtract(parts, 'Array(Tuple(type String, id String, name String, content String,
+        arguments String, response String))') AS found,
+    arrayStringConcat(arrayMap(p -> p.content, arrayFilter(p -> p.type = 'text', found)), '\n\n')
+        AS said,
+    arrayMap(p -> (p.id, p.name), arrayFilter(p -> p.type = 'tool_call', found)) AS asked,
+    arrayMap(p -> if(startsWith(p.response, '[{') AND NOT empty(
+            JSONExtract(p.response, 'Array(Tuple(text String))')),
+        arrayStringConcat(JSONExtract(p.response, 'Array(Tuple(text String))').1, '\n'),
+        p.response), found) AS responses
+SELECT lower(hex(hash)) AS id, role, name, length(parts) AS size, dialect,
+    if(role = 'assistant',
+        concat('gist ', hex(sipHash128(trimBoth(said), asked))), lower(hex(hash))) AS gist,
+    if(empty(found) AND parts != '' AND parts != '[]', [('text', '', '', leftUTF8(parts, {cut}),
+            '', '', toUInt64(0))],
+        arrayMap((p, answer) -> (p.type, p.id, p.name, leftUTF8(p.content, {cut}),
+            leftUTF8(p.arguments, {cut}), leftUTF8(answer, {cut}),
+            if(p.type = 'tool_call_response', sipHash64(
+                replaceAll(replaceAll(replaceAll(answer, ' ', ''), '\n', ''), '\t', '')), 0)),
+        found, responses)) AS heads
+FROM message
+WHERE project = {project:String} AND scope = {scope:String}

@@ -1,0 +1,10 @@
+count() AS turns,
+countIf({how_ended} NOT IN ('completed', 'running')) AS problems,
+sum(t.cost_usd) AS cost_usd,
+sum(t.input_tokens) AS input_tokens,
+sum(t.cache_read_tokens) AS cached_tokens,
+sum(t.output_tokens) AS output_tokens,
+countIf(t.status != 'running') AS ended,
+quantilesExactIf(0.5, 0.95)(t.duration, t.status != 'running') AS seconds
+FROM turn_summary AS t
+WHERE {where}

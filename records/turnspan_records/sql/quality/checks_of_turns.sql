@@ -1,0 +1,1 @@
+{_checks} WHERE project IN {projects:Array(String)} AND turn_id IN {turns:Array(String)}

@@ -1,0 +1,1 @@
+project = {project:String} AND session_id = {session:String}

@@ -1,0 +1,1 @@
+{_of_session} AND trace_id = {trace:String}

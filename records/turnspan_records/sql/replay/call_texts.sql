@@ -1,0 +1,1 @@
+response_text, response_thoughts, tool_calls,

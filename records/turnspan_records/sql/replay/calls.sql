@@ -1,0 +1,25 @@
+-- A history comes without what the call of this agent before had sent as well: all of them would
+-- be the square of the calls.
+SELECT span_id, trace_id, turn_id, parent_span_id, start_time, duration, time_to_first_chunk, round,
+    provider, request_model, response_model, finish_reasons, input_tokens, output_tokens,
+    cache_read_tokens, reasoning_tokens, cost_usd, tries, stream_outcome, error_type, error_message,
+    agent_name,
+    {texts}
+    toUInt32(if(other = 0, toInt64(length(input_messages)), toInt64(other) - 1)) AS repeated,
+    arrayMap(h -> lower(hex(h)), arraySlice(input_messages, repeated + 1)) AS input_hashes,
+    arrayMap(h -> lower(hex(h)), output_messages) AS output_hashes,
+    lower(hex(system_prompt)) AS system_hash
+-- In a query of its own: what is named by WITH is done once for each use, over all histories.
+FROM
+(
+    SELECT *, arrayFirstIndex((old, new) -> old != new,
+        arrayResize(before, length(input_messages)), input_messages) AS other
+    FROM
+    (
+        SELECT *, lagInFrame(input_messages) OVER (PARTITION BY agent_name
+            ORDER BY start_time, span_id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
+        FROM llm_call
+        WHERE {where}
+    )
+) AS sent
+ORDER BY start_time, span_id

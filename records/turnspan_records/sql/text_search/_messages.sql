@@ -1,0 +1,14 @@
+{_cut}
+(
+    SELECT
+        project, scope AS session_id, '' AS turn_id, '' AS span_id,
+        toUnixTimestamp64Nano(first_seen) AS nanoseconds,
+        concat(role, ' message') AS kind, parts AS found,
+        positionCaseInsensitiveUTF8(found, {written:String}) AS at
+    FROM message
+    WHERE {of_project} AND at > 0
+        AND first_seen >= {from:DateTime64(9, 'UTC')} AND first_seen < {to:DateTime64(9, 'UTC')}
+    ORDER BY first_seen DESC, hash
+    LIMIT 1 BY hash
+    LIMIT {limit:UInt32}
+)

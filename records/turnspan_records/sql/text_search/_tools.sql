@@ -1,0 +1,14 @@
+{_cut}
+(
+    SELECT
+        project, session_id, turn_id, span_id, toUnixTimestamp64Nano(start_time) AS nanoseconds,
+        [('tool', toString(name)), ('tool arguments', arguments), ('tool result', result),
+            ('tool error', concat(t.error_type, ' ', t.error_message))] AS texts,
+        arrayFirst(one -> positionCaseInsensitiveUTF8(one.2, {text:String}) > 0, texts) AS first,
+        first.1 AS kind, first.2 AS found,
+        positionCaseInsensitiveUTF8(found, {text:String}) AS at
+    FROM tool_call AS t
+    WHERE {of_project} AND {_in_time} AND at > 0
+    ORDER BY start_time DESC, span_id
+    LIMIT {limit:UInt32}
+)

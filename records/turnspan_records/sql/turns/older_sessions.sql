@@ -1,0 +1,1 @@
+HAVING (newest, session_id) < {_before}

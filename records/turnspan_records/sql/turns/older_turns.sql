@@ -1,0 +1,1 @@
+AND (start_time, turn_id) < {_before}
