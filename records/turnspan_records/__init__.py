@@ -49,8 +49,7 @@ from turnspan_records.replay import replay
 from turnspan_records.sandbox import Limits, RefusedError, Sandbox
 from turnspan_records.screens.composition import Composition, PromptPart, composition
 from turnspan_records.screens.cost import CostParts, cost_parts
-from turnspan_records.screens.difference import diff
-from turnspan_records.screens.difference_types import Difference
+from turnspan_records.screens.difference import Difference, diff
 from turnspan_records.screens.outline import outline
 from turnspan_records.screens.outline_types import Outline
 from turnspan_records.screens.request import ExactRequest, exact_request

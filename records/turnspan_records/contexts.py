@@ -187,3 +187,20 @@ def _put_texts(store: Store, project: str, loaded: Iterable[AssembledContext]) -
 
 def _hash(one: AssembledContext | ContextItem) -> str:
     return one.context_hash if isinstance(one, AssembledContext) else one.content_hash
+
+
+@dataclass(frozen=True, slots=True)
+class ItemOutcome:
+    """How many turns that had an item kept, or dropped, were judged so."""
+
+    kept: bool
+    outcome: str
+    """``used``, ``modified``, ``rejected``, ``pending`` or ``not judged``."""
+    turns: int
+
+
+def item_outcomes(store: Store, project: str, item_id: str) -> list[ItemOutcome]:
+    """The outcomes of the turns that considered an item. An item that was left out since its text
+    was there under another name was not lost. Raises ``StoreError`` as ``Store.query``."""
+    rows = ask(store, "contexts/item_outcomes", project=project, item=item_id).rows
+    return [ItemOutcome(bool(kept), str(outcome), int(turns)) for kept, outcome, turns in rows]

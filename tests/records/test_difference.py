@@ -16,8 +16,7 @@ from support.shop_session import hashes
 from turnspan_clickhouse.rows.tables import Definition, MessageRow, Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.screens.alignment import common_pairs
-from turnspan_records.screens.difference import diff
-from turnspan_records.screens.difference_types import Difference, ParameterChange
+from turnspan_records.screens.difference import Difference, ParameterChange, diff
 from turnspan_records.screens.outline_types import ToolsChange
 
 

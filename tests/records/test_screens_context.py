@@ -13,10 +13,10 @@ from turnspan_clickhouse.rows.tables import ContextItemRow, Definition
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.contexts import ItemOutcome, item_outcomes
 from turnspan_records.judging.annotation import annotate
 from turnspan_records.lookup import RecordRef
 from turnspan_records.screens.composition import composition
-from turnspan_records.screens.context_items import ItemOutcome, item_outcomes
 
 
 def test_the_parts_of_a_prompt_add_up_to_what_the_provider_counted(embedded: Store) -> None:

@@ -127,29 +127,29 @@ export interface CallQuery {
 }
 
 export interface CallScreen {
-  project: string;
   span_id: string;
-  session_id: string;
   trace_id: string;
   turn_id: string;
   agent_name: string;
   start_time: string;
   duration: number;
   time_to_first_chunk: number | null;
-  model: string;
-  provider: string;
   round: number;
-  tries: number;
+  provider: string;
+  model: string;
   finish_reasons: string[];
   input_tokens: number | null;
   output_tokens: number | null;
   cache_read_tokens: number | null;
-  cache_write_tokens: number | null;
   reasoning_tokens: number | null;
-  tokens_estimated: boolean;
   cost_usd: number | null;
+  tries: number;
   error_type: string;
   error_message: string;
+  project: string;
+  session_id: string;
+  cache_write_tokens: number | null;
+  tokens_estimated: boolean;
   response_text: string;
   response_thoughts: string;
   request_parameters: string;
@@ -925,29 +925,29 @@ export interface OutlineAnswer {
 
 export interface OutlineCall {
   span_id: string;
-  turn_id: string;
   trace_id: string;
-  parent_span_id: string;
+  turn_id: string;
+  agent_name: string;
   start_time: string;
   duration: number;
   time_to_first_chunk: number | null;
   round: number;
-  agent_name: string;
   provider: string;
   model: string;
   finish_reasons: string[];
   input_tokens: number | null;
   output_tokens: number | null;
   cache_read_tokens: number | null;
-  cache_write_tokens: number | null;
-  cache_lost: number | null;
   reasoning_tokens: number | null;
-  tokens_estimated: boolean;
   cost_usd: number | null;
   tries: number;
-  stream_outcome: string;
   error_type: string;
   error_message: string;
+  parent_span_id: string;
+  stream_outcome: string;
+  cache_write_tokens: number | null;
+  cache_lost: number | null;
+  tokens_estimated: boolean;
   consortium_id: string;
   messages: number;
   new: number[];
@@ -990,9 +990,6 @@ export interface OutlineStep {
 
 export interface OutlineTool {
   span_id: string;
-  turn_id: string;
-  trace_id: string;
-  parent_span_id: string;
   name: string;
   call_id: string;
   start_time: string;
@@ -1001,6 +998,9 @@ export interface OutlineTool {
   failed: boolean;
   error_type: string;
   error_message: string;
+  turn_id: string;
+  trace_id: string;
+  parent_span_id: string;
   arguments: Text;
   result: Text;
   times: number;
@@ -1017,25 +1017,25 @@ export interface OutlineTurn {
   start_time: string;
   duration: number;
   status: string;
-  ended_how: string;
-  stop_detail: string;
   agent_name: string;
   agent_version: string;
-  user_message: Text;
-  response_text: Text;
+  stop_detail: string;
   rounds: number;
   max_rounds: number | null;
   llm_call_count: number;
   tool_call_count: number;
   tool_error_count: number;
-  identical_streak: number;
+  turn_intent: string;
   input_tokens: number | null;
   output_tokens: number | null;
   cost_usd: number | null;
   models: string[];
-  turn_intent: string;
   error_type: string;
   error_message: string;
+  ended_how: string;
+  user_message: Text;
+  response_text: Text;
+  identical_streak: number;
 }
 
 export interface PageQuery {

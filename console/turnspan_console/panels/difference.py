@@ -11,7 +11,7 @@ from turnspan_console.values import counted, one_line
 
 if TYPE_CHECKING:
     from turnspan_console.output import Output
-    from turnspan_records.screens.difference_types import CacheBreak, Difference, MessageChange
+    from turnspan_records.screens.difference import CacheBreak, Difference, MessageChange
     from turnspan_records.screens.outline_types import Head
 
 _MARKS = {"same": ("=", styles.FAINT), "edited": ("~", styles.WARN), "dropped": ("-", styles.BAD),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from turnspan_clickhouse.store.client import Result, Store
+from turnspan_records.access.shown_sql import shown_sql
 from turnspan_records.sql import statement
 
 
@@ -27,3 +28,8 @@ def ask_row(store: Store, name: str, key: str, /, **parameters: object) -> dict[
     if not rows:
         raise KeyError(key)
     return rows[0]
+
+
+def shown(name: str, /, **parameters: object) -> str:
+    """The SQL of a question, for a person to read and run."""
+    return shown_sql(statement(name), parameters)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access.questions import ask
-from turnspan_records.access.shown_sql import shown_sql
 from turnspan_records.access.window import Window, window_parameters
-from turnspan_records.sql import statement
 
 
 def consortium_runs(
@@ -14,11 +12,6 @@ def consortium_runs(
 ) -> Result:
     """The runs that began in the window. Raises ``StoreError`` as ``Store.query``."""
     return ask(store, "consortium/runs", **window_parameters(project, window, limit=limit))
-
-
-def consortium_runs_sql(*, project: str = "", window: Window | None = None, limit: int = 20) -> str:
-    """The SQL of ``consortium_runs``, for a person to read and run."""
-    return shown_sql(statement("consortium/runs"), window_parameters(project, window, limit=limit))
 
 
 def sessions_of(store: Store, project: str, run: str) -> list[str]:

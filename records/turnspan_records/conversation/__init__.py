@@ -37,8 +37,8 @@ class MessageRecord:
 
 
 @dataclass(slots=True)
-class ToolExecutionRecord:
-    """A tool that ran, as its own span recorded it."""
+class ToolFacts:
+    """A tool that ran, without its texts."""
 
     span_id: str
     name: str
@@ -46,14 +46,20 @@ class ToolExecutionRecord:
     start_time: datetime
     duration: float
     round: int
-    arguments: str
-    result: str
     failed: bool
     error_type: str
     error_message: str
     turn_id: str
     trace_id: str
     parent_span_id: str
+
+
+@dataclass(slots=True)
+class ToolExecutionRecord(ToolFacts):
+    """A tool that ran, as its own span recorded it."""
+
+    arguments: str
+    result: str
 
 
 @dataclass(slots=True)
@@ -73,13 +79,13 @@ class ToolRequestRecord:
 
 
 @dataclass(slots=True)
-class CallRecord:
-    """One model call: what it was newly given, what it said, what it cost."""
+class CallFacts:
+    """One model call: what it was, what it used, what it cost."""
 
     span_id: str
     trace_id: str
     turn_id: str
-    parent_span_id: str
+    agent_name: str
     start_time: datetime
     duration: float
     time_to_first_chunk: float | None
@@ -93,10 +99,16 @@ class CallRecord:
     reasoning_tokens: int | None
     cost_usd: Decimal | None
     tries: int
-    stream_outcome: str
     error_type: str
     error_message: str
-    agent_name: str
+
+
+@dataclass(slots=True)
+class CallRecord(CallFacts):
+    """One model call: what it was newly given, what it said, what it cost."""
+
+    parent_span_id: str
+    stream_outcome: str
     input_hashes: list[str]
     output_hashes: list[str]
     system_hash: str
@@ -112,22 +124,18 @@ class CallRecord:
 
 
 @dataclass(slots=True)
-class TurnRecord:
-    """One turn with its steps in the order of time."""
+class TurnFacts:
+    """A turn, without its texts."""
 
     turn_id: str
     parent_turn_id: str
     trace_id: str
     span_id: str
-    session_id: str
     start_time: datetime
     duration: float
     status: str
     agent_name: str
     agent_version: str
-    user_message: str
-    response_text: str
-    stop_reason: str
     stop_detail: str
     rounds: int
     max_rounds: int | None
@@ -141,6 +149,16 @@ class TurnRecord:
     models: list[str]
     error_type: str
     error_message: str
+
+
+@dataclass(slots=True)
+class TurnRecord(TurnFacts):
+    """One turn with its steps in the order of time."""
+
+    session_id: str
+    user_message: str
+    response_text: str
+    stop_reason: str
     steps: list[Step] = field(default_factory=list["Step"])
 
     @property

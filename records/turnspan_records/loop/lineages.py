@@ -17,7 +17,6 @@ from turnspan.runtime.type_guards import is_dict
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.questions import ask
-from turnspan_records.access.shown_sql import shown_sql
 from turnspan_records.access.times import utc
 from turnspan_records.lookup import RecordRef
 from turnspan_records.loop.improvement import (
@@ -47,11 +46,6 @@ class AmbiguousError(LookupError):
 def experiments(store: Store, *, project: str = "", limit: int = 20) -> Result:
     """The experiments, those worked on last first. Raises ``StoreError`` as ``Store.query``."""
     return ask(store, "lineages/experiments", project=project, limit=limit)
-
-
-def experiments_sql(*, project: str = "", limit: int = 20) -> str:
-    """The SQL of ``experiments``, for a person to read and run."""
-    return shown_sql(statement("lineages/experiments"), {"project": project, "limit": limit})
 
 
 def experiment_of(store: Store, found: RecordRef) -> str:

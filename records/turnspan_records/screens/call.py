@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.questions import ask, ask_row
+from turnspan_records.conversation import CallFacts
 from turnspan_records.messages import known_hash, load_messages
 from turnspan_records.screens.cost import CostParts, cost_of_row
 from turnspan_records.screens.outline_types import Head
@@ -23,35 +22,16 @@ class NamedValue:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallScreen:
+@dataclass(slots=True)
+class CallScreen(CallFacts):
     """A model call. ``number`` is its place among the ``calls`` of its session, from 1; ``before``
     and ``after`` are its neighbours there, empty where there is none. ``system``, ``tools`` and
     ``context`` are hashes of definitions."""
 
     project: str
-    span_id: str
     session_id: str
-    trace_id: str
-    turn_id: str
-    agent_name: str
-    start_time: datetime
-    duration: float
-    time_to_first_chunk: float | None
-    model: str
-    provider: str
-    round: int
-    tries: int
-    finish_reasons: tuple[str, ...]
-    input_tokens: int | None
-    output_tokens: int | None
-    cache_read_tokens: int | None
     cache_write_tokens: int | None
-    reasoning_tokens: int | None
     tokens_estimated: bool
-    cost_usd: Decimal | None
-    error_type: str
-    error_message: str
     response_text: str
     response_thoughts: str
     request_parameters: str

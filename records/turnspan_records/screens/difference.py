@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -18,15 +20,7 @@ from turnspan_records.access.questions import ask
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import known_hash, load_definitions, load_messages, prompt_text
 from turnspan_records.screens.alignment import common_pairs
-from turnspan_records.screens.difference_types import (
-    CacheBreak,
-    ComparedCall,
-    Difference,
-    MessageChange,
-    ParameterChange,
-    TextChange,
-)
-from turnspan_records.screens.outline_types import HEAD, Text
+from turnspan_records.screens.outline_types import HEAD, Head, Text, ToolsChange
 from turnspan_records.screens.previews import head_of
 from turnspan_records.screens.prompt_cache import cache_lost, cached_tokens
 from turnspan_records.screens.tool_changes import tools_change
@@ -36,6 +30,103 @@ _COMPARED = 20_000
 """Characters by which it is judged whether a message is another's edited form."""
 _ALIKE = 0.5
 """Of the words of two messages, this share is in both where one is the other's edited form."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedCall:
+    """One of the two calls. ``system`` and ``tools`` are hashes, empty for none."""
+
+    project: str
+    span_id: str
+    session_id: str
+    trace_id: str
+    turn_id: str
+    agent_name: str
+    start_time: datetime
+    model: str
+    input_tokens: int | None
+    output_tokens: int | None
+    cache_read_tokens: int | None
+    cache_write_tokens: int | None
+    cost_usd: Decimal | None
+    messages: int
+    system: str
+    tools: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterChange:
+    """A parameter that differs: its JSON in either request, empty where it was not given."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextChange:
+    """A text that is the same or has changed, by its hash; how each begins."""
+
+    same: bool
+    before: Text
+    after: Text
+
+
+@dataclass(frozen=True, slots=True)
+class MessageChange:
+    """Messages at a place of either request: ``same`` (as many as ``count``), ``edited`` (one in
+    the place of one), ``dropped`` or ``added``. Places count from 0; -1 where there is none. What
+    is not the same has its beginnings."""
+
+    kind: str
+    before: int
+    after: int
+    count: int = 1
+    was: Head | None = None
+    now: Head | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CacheBreak:
+    """Where the beginning that both requests share ends, which is as far as a cache could hold.
+
+    ``place`` is the first thing that differs, in the order in which providers cache: model, tools,
+    system, message (at ``message``, counted from 0), or nothing. ``shared_tokens`` is estimated
+    from bytes. ``cached`` are the tokens that the first call had read from the cache or written
+    into it, ``read`` those that the second read, ``lost`` what it could have read too.
+    """
+
+    place: str
+    message: int
+    shared_messages: int
+    shared_tokens: int | None
+    cached: int | None
+    read: int | None
+    lost: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What changed from one call to another."""
+
+    before: ComparedCall
+    after: ComparedCall
+    parameters: tuple[ParameterChange, ...]
+    system: TextChange
+    tools: ToolsChange
+    tools_same: bool
+    messages: tuple[MessageChange, ...]
+    cache: CacheBreak
+
+    @property
+    def nothing(self) -> bool:
+        """Whether both requests are the same."""
+        return (
+            not self.parameters
+            and self.system.same
+            and self.tools_same
+            and all(one.kind == "same" for one in self.messages)
+        )
 
 
 def diff(store: Store, project: str, before: str, after: str) -> Difference:

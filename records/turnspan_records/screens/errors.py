@@ -9,11 +9,9 @@ from typing import Any
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
-from turnspan_records.access.questions import ask
-from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.questions import ask, shown
 from turnspan_records.access.times import utc
 from turnspan_records.access.window import Window, window_parameters
-from turnspan_records.sql import statement
 
 # What differs from one time to the next: quoted parts, ids, addresses in memory.
 _PATTERNS = {
@@ -103,7 +101,7 @@ def error_shapes(
     calls = {(one[0], one[1]): int(one[2]) for one in calls_of}
     given = window_parameters(project, window, **_PATTERNS, limit=limit)
     shapes = [_shape(row, calls) for row in ask(store, "errors/shapes", **given).dicts()]
-    return ErrorShapes(shapes, shown_sql(statement("errors/shapes"), given))
+    return ErrorShapes(shapes, shown("errors/shapes", **given))
 
 
 def tool_failures(
@@ -124,7 +122,7 @@ def tool_failures(
         )
         for row in ask(store, "errors/tool_calls", **given).dicts()
     ]
-    return ToolFailures(tool, steps, fed, shown_sql(statement("errors/next_steps"), given))
+    return ToolFailures(tool, steps, fed, shown("errors/next_steps", **given))
 
 
 def _shape(row: Mapping[str, Any], calls: Mapping[tuple[str, str], int]) -> ErrorShape:

@@ -6,7 +6,7 @@ It costs what is new in each call: a session of 5,000 calls is read in the time 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
@@ -34,7 +34,6 @@ from turnspan_records.screens.outline_types import (
     OutlineTool,
     OutlineTurn,
     Text,
-    ToolsChange,
 )
 from turnspan_records.screens.prompt_cache import cache_lost
 from turnspan_records.screens.session_cursor import newest
@@ -63,6 +62,7 @@ def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> 
     assembled = assemble(turns, sent, tools, known.messages, prompts, known.gists)
     told = _OutlineBuilder(found, assembled, known)
     calls = tuple(told.call(one.call) for one in sent)
+    _add_tool_changes(store, project, calls)
     return Outline(
         project,
         session_id,
@@ -70,7 +70,7 @@ def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> 
         cursor=cursor,
         running=any(turn.status == "running" for turn in turns),
         turns=tuple(_turn(turn, row) for turn, row in zip(turns, found.turns, strict=True)),
-        calls=_with_tool_changes(store, project, calls),
+        calls=calls,
         tools=tuple(told.tools(tools)),
         messages=tuple(told.messages),
         definitions=_definitions(store, project, calls),
@@ -110,7 +110,6 @@ class _OutlineBuilder:
         return copied(
             OutlineCall,
             call,
-            finish_reasons=tuple(call.finish_reasons),
             cache_write_tokens=row["cache_write_tokens"],
             cache_lost=None if before is None else cache_lost(before, row),
             tokens_estimated=bool(row["tokens_estimated"]),
@@ -192,7 +191,6 @@ def _turn(turn: TurnRecord, row: Mapping[str, Any]) -> OutlineTurn:
         user_message=Text(turn.user_message[:HEAD], int(row["asked_bytes"])),
         response_text=Text(turn.response_text[:HEAD], int(row["answered_bytes"])),
         identical_streak=int(row["max_identical_tool_streak"]),
-        models=tuple(turn.models),
     )
 
 
@@ -219,27 +217,16 @@ def _said(message: MessageRecord, kind: str) -> list[str]:
     return [str(part["content"]) for part in message.parts if part["type"] == kind]
 
 
-def _with_tool_changes(
-    store: Store, project: str, calls: Sequence[OutlineCall]
-) -> tuple[OutlineCall, ...]:
-    """The calls; those that were given other tools than the call they continue say which."""
+def _add_tool_changes(store: Store, project: str, calls: Sequence[OutlineCall]) -> None:
+    """Say of calls that were given other tools than the call they continue which these are."""
     by_id = {call.span_id: call for call in calls}
-    pairs = {
-        call.span_id: (by_id[call.before].tools, call.tools)
-        for call in calls
-        if call.before and by_id[call.before].tools != call.tools
-    }
-    if not pairs:
-        return tuple(calls)
-    bodies = load_definitions(store, project, {one for pair in pairs.values() for one in pair})
-    changes: dict[tuple[str, str], ToolsChange] = {
-        pair: tools_change(bodies.get(pair[0], ""), bodies.get(pair[1], ""))
-        for pair in set(pairs.values())
-    }
-    return tuple(
-        replace(call, tools_changed=changes[pairs[call.span_id]]) if call.span_id in pairs else call
-        for call in calls
-    )
+    before = {call.span_id: by_id[call.before].tools for call in calls if call.before}
+    changed = [one for one in calls if before.get(one.span_id, one.tools) != one.tools]
+    hashes = {hash_ for one in changed for hash_ in (before[one.span_id], one.tools)}
+    bodies = load_definitions(store, project, hashes)
+    for one in changed:
+        was = bodies.get(before[one.span_id], "")
+        one.tools_changed = tools_change(was, bodies.get(one.tools, ""))
 
 
 def _definitions(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
+
+from turnspan_records.conversation import CallFacts, ToolFacts, TurnFacts
 
 HEAD = 300
 """Characters of a text that an outline has of it."""
@@ -77,40 +77,18 @@ class OutlineRequest:
     altered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OutlineTurn:
+@dataclass(slots=True)
+class OutlineTurn(TurnFacts):
     """A turn. ``ended_how`` is its stop reason, or the state of one that has not ended."""
 
-    turn_id: str
-    parent_turn_id: str
-    trace_id: str
-    span_id: str
-    start_time: datetime
-    duration: float
-    status: str
     ended_how: str
-    stop_detail: str
-    agent_name: str
-    agent_version: str
     user_message: Text
     response_text: Text
-    rounds: int
-    max_rounds: int | None
-    llm_call_count: int
-    tool_call_count: int
-    tool_error_count: int
     identical_streak: int
-    input_tokens: int | None
-    output_tokens: int | None
-    cost_usd: Decimal | None
-    models: tuple[str, ...]
-    turn_intent: str
-    error_type: str
-    error_message: str
 
 
-@dataclass(frozen=True, slots=True)
-class OutlineCall:
+@dataclass(slots=True)
+class OutlineCall(CallFacts):
     """A model call. ``new`` and ``replies`` are places in the outline's ``messages``.
 
     ``before`` is the span of the call whose conversation it continues, empty where it begins one.
@@ -118,31 +96,12 @@ class OutlineCall:
     given any more. Where it left the middle out or edited it, it is ``rewritten``.
     """
 
-    span_id: str
-    turn_id: str
-    trace_id: str
     parent_span_id: str
-    start_time: datetime
-    duration: float
-    time_to_first_chunk: float | None
-    round: int
-    agent_name: str
-    provider: str
-    model: str
-    finish_reasons: tuple[str, ...]
-    input_tokens: int | None
-    output_tokens: int | None
-    cache_read_tokens: int | None
+    stream_outcome: str
     cache_write_tokens: int | None
     cache_lost: int | None
     """Tokens fewer read from the provider's cache than the call before had left there."""
-    reasoning_tokens: int | None
     tokens_estimated: bool
-    cost_usd: Decimal | None
-    tries: int
-    stream_outcome: str
-    error_type: str
-    error_message: str
     consortium_id: str
     messages: int
     new: tuple[int, ...]
@@ -163,24 +122,12 @@ class OutlineCall:
     """What it answered where no message of it is recorded."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutlineTool:
+@dataclass(slots=True)
+class OutlineTool(ToolFacts):
     """A tool that ran. ``times`` counts the calls of its turn with the same arguments up to this
     one, ``first`` is the span of the first of them; ``same_result`` says that the one before gave
     the same. ``result`` has no beginning where the model was given it as it is: the message has."""
 
-    span_id: str
-    turn_id: str
-    trace_id: str
-    parent_span_id: str
-    name: str
-    call_id: str
-    start_time: datetime
-    duration: float
-    round: int
-    failed: bool
-    error_type: str
-    error_message: str
     arguments: Text
     result: Text
     times: int

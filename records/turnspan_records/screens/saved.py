@@ -15,7 +15,7 @@ from turnspan_records.messages import (
     prompt_text,
 )
 from turnspan_records.screens.call import CallScreen, NamedValue, call_screen
-from turnspan_records.screens.difference_types import Difference, MessageChange
+from turnspan_records.screens.difference import Difference, MessageChange
 from turnspan_records.screens.request import exact_request
 
 

@@ -15,11 +15,9 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.questions import ask
-from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.questions import ask, shown
 from turnspan_records.access.times import utc
 from turnspan_records.access.window import EARLIEST, Window, as_parameter
-from turnspan_records.sql import statement
 
 SECONDS = 2.0
 """For so long a search goes on to a further week."""
@@ -101,7 +99,7 @@ def find_text(
             break
     finished, back_to = to <= oldest, max(to, EARLIEST)
     given = _given(text, project, (back_to, newest), limit)
-    sql = shown_sql(statement("text_search/everything"), given)
+    sql = shown("text_search/everything", **given)
     return Search(hits, back_to, finished, "" if finished else to.isoformat(), sql)
 
 

@@ -10,8 +10,6 @@ from turnspan_console.web.api import (
     compare,
     consortium,
     context,
-    difference,
-    directives,
     errors,
     judge,
     lineage,
@@ -19,7 +17,6 @@ from turnspan_console.web.api import (
     overview,
     replay,
     review,
-    saved_sql,
     settings,
     sql,
     store,
@@ -30,13 +27,11 @@ from turnspan_console.web.endpoints import WebEndpoint
 
 _TOPICS = (
     call,
-    difference,
     errors,
     lookup,
     overview,
     replay,
     sql,
-    saved_sql,
     store,
     turns,
     review,
@@ -46,7 +41,6 @@ _TOPICS = (
     context,
     consortium,
     lineage,
-    directives,
 )
 
 _UNSERVED = Serving()

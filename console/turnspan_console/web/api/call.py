@@ -1,4 +1,4 @@
-"""One model call, and its request as it was sent."""
+"""One model call, its request as it was sent, and what changed between two."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.messages import ContentMissingError
 from turnspan_records.screens.call import CallScreen, call_screen
+from turnspan_records.screens.difference import Difference, diff
 from turnspan_records.screens.request import Alteration, exact_request
 from turnspan_records.screens.request_code import NoCodeError, as_curl, as_python
 
@@ -54,3 +55,18 @@ def _request(store: Store, query: CallQuery) -> RequestAnswer:
     except NoCodeError as error:
         curl, python, reason = "", "", str(error)
     return RequestAnswer(body, told.exact, told.altered, curl, python, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceQuery:
+    """Which two calls, by their spans."""
+
+    project: str
+    before: str
+    after: str
+
+
+@endpoint("GET", "/api/diff", "What changed between two model calls.")
+def _difference(store: Store, query: DifferenceQuery) -> Difference:
+    with refusing("model call", query.project):
+        return diff(store, query.project, query.before, query.after)

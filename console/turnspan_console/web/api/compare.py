@@ -10,9 +10,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_console.web.api.judge import JudgedEach
+from turnspan_console.web.api.judge import JudgedEach, reviewer_of
 from turnspan_console.web.api.refusals import refusing
-from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.fields import copied
 from turnspan_records.access.row_writer import judging_spool

@@ -14,8 +14,10 @@ from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.api.window import WindowQuery, window_of
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.fields import of_row
+from turnspan_records.access.questions import shown
+from turnspan_records.access.window import window_parameters
 from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
-from turnspan_records.consortium.runs import consortium_runs, consortium_runs_sql
+from turnspan_records.consortium.runs import consortium_runs
 from turnspan_records.lookup import find
 from turnspan_records.loop.lineages import AmbiguousError
 
@@ -68,8 +70,8 @@ class RunQuery:
 def _runs(store: Store, query: RunsQuery) -> RunList:
     window = window_of(query)
     found = consortium_runs(store, project=query.project, window=window, limit=query.limit)
-    sql = consortium_runs_sql(project=query.project, window=window, limit=query.limit)
-    return RunList([_row(row) for row in found.dicts()], sql)
+    given = window_parameters(query.project, window, limit=query.limit)
+    return RunList([_row(row) for row in found.dicts()], shown("consortium/runs", **given))
 
 
 def _row(row: Mapping[str, Any]) -> RunRow:

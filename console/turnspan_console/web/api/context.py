@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.endpoints import endpoint
-from turnspan_records.contexts import AssembledContext, contexts
+from turnspan_records.contexts import AssembledContext, ItemOutcome, contexts, item_outcomes
 from turnspan_records.lookup import RecordRef, find
 from turnspan_records.loop.lineages import AmbiguousError
 from turnspan_records.screens.composition import Composition, composition
-from turnspan_records.screens.context_items import ItemOutcome, item_outcomes
 
 _KINDS = ("context", "call", "turn", "session", "trace", "tool", "span")
 

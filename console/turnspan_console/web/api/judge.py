@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -9,12 +10,11 @@ from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
-from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.row_writer import judging_spool
 from turnspan_records.lookup import RecordRef
 from turnspan_records.screens.comparison import take_back
-from turnspan_records.screens.review import StoredJudgment, judge
+from turnspan_records.screens.review import StoredJudgment, judge, reviewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,15 @@ class TakenBack:
     """How many judgments."""
 
     number: int
+
+
+def reviewer_of(given: str) -> str:
+    """The name of who judges.
+
+    Raises:
+        ValueError: it is no person's.
+    """
+    return reviewer(given or getpass.getuser())
 
 
 @endpoint("POST", "/api/judge", "Judge what is selected.")

@@ -8,8 +8,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.api.judge import reviewer_of
 from turnspan_console.web.api.refusals import refusing, understood
-from turnspan_console.web.api.reviewers import reviewer_of
 from turnspan_console.web.api.window import WindowQuery
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.row_writer import judging_spool

@@ -1,4 +1,5 @@
-"""SQL of one's own, run in the sandbox: it reads the records and nothing else, within limits."""
+"""SQL of one's own, run in the sandbox: it reads the records and nothing else, within limits; and
+statements that were saved under a name, which the command line has as well."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ from typing import Any
 from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.read_only import Cancellation
+from turnspan_console.saved_queries import SavedQueryError, save_query, saved_queries
 from turnspan_console.values import plain
+from turnspan_console.web.api.refusals import understood
 from turnspan_console.web.endpoints import BadRequestError, DetailedError, NoQuery, endpoint
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import PAGE, RefusedError, Sandbox, StatementPart, place_of
@@ -120,3 +123,36 @@ def _schema(store: Store, _query: NoQuery) -> SchemaAnswer:
 @endpoint("GET", "/api/sql/functions", "What a statement may call.")
 def _functions(store: Store, _query: NoQuery) -> FunctionsAnswer:
     return FunctionsAnswer(functions_of(store))
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSql:
+    """A statement with its name."""
+
+    name: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSqlAnswer:
+    """All of them, in the order of their names."""
+
+    queries: list[SavedSql]
+
+
+@endpoint("GET", "/api/sql/saved", "The statements that were saved.")
+def _saved(_store: Store, _query: NoQuery) -> SavedSqlAnswer:
+    return _answer()
+
+
+@endpoint("POST", "/api/sql/save", "Save a statement under a name.")
+def _save(_store: Store, query: SavedSql) -> SavedSqlAnswer:
+    return _answer(query)
+
+
+def _answer(new: SavedSql | None = None) -> SavedSqlAnswer:
+    """All that is saved, with one that is new."""
+    with understood(SavedQueryError):
+        if new is not None:
+            save_query(new.name, new.sql)
+        return SavedSqlAnswer([SavedSql(name, sql) for name, sql in saved_queries().items()])
