@@ -26,7 +26,7 @@ _COLUMNS: Final = {"turn": "turn_id", "call": "span_id", "attempt": "attempt_id"
 
 
 @dataclass(slots=True)
-class Answer:
+class AnswerFacts:
     """One answer, and how it came about."""
 
     kind: str
@@ -40,14 +40,20 @@ class Answer:
     models: list[str] = field(default_factory=list[str])
     parameters: str = ""
     system_prompt: str = ""
-    tools: str = ""
-    """The hash of the tools that were offered; empty where there were none."""
     score: float | None = None
     calls: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: Decimal | None = None
     duration: float | None = None
+
+
+@dataclass(slots=True)
+class Answer(AnswerFacts):
+    """One answer, as it is compared."""
+
+    tools: str = ""
+    """The hash of the tools that were offered; empty where there were none."""
 
 
 SAME_OR_NOT: Final = (

@@ -127,7 +127,7 @@ def _of_turn(turn: TurnRecord, depth: int) -> Iterator[Utterance]:
     if turn.response_text and "assistant" not in kinds:
         yield _say("assistant", turn.response_text, depth, turn.span_id)
     if turn.error_type or turn.error_message:
-        error = f"{turn.error_type}: {turn.error_message}".strip(": ")
+        error = _error_of(turn)
         if not any(one.kind == "error" and one.text == error for one in told):
             yield _say("error", error, depth, turn.span_id, failed=True)
 
@@ -157,8 +157,7 @@ def _of_call(call: CallRecord, depth: int) -> Iterator[Utterance]:
     for request in call.requests:
         yield from _of_request(request, depth, call.span_id)
     if call.error_type:
-        error = f"{call.error_type}: {call.error_message}".strip(": ")
-        yield _say("error", error, depth, call.span_id, failed=True)
+        yield _say("error", _error_of(call), depth, call.span_id, failed=True)
 
 
 def _of_message(message: MessageRecord, depth: int, span_id: str) -> Iterator[Utterance]:
@@ -184,23 +183,21 @@ def _of_request(request: ToolRequestRecord, depth: int, span_id: str) -> Iterato
     given = _text(request.seen) if request.answered else ""
     result = given or (ran.result or _error_of(ran) if ran else "")
     if result or not request.answered:
-        recorded = bool(result)
-        yield Utterance(
-            "result", request.name, result, len(result), depth, span_id, failed, recorded
-        )
+        yield _result(request.name, result, depth, span_id, failed)
 
 
 def _of_tool(tool: ToolExecutionRecord, depth: int) -> Iterator[Utterance]:
     yield _say("tool", tool.arguments, depth, tool.span_id, name=tool.name, failed=tool.failed)
     result = tool.result or _error_of(tool)
-    recorded = bool(result)
-    yield Utterance(
-        "result", tool.name, result, len(result), depth, tool.span_id, tool.failed, recorded
-    )
+    yield _result(tool.name, result, depth, tool.span_id, tool.failed)
 
 
-def _error_of(tool: ToolExecutionRecord) -> str:
-    return f"{tool.error_type}: {tool.error_message}".strip(": ")
+def _result(name: str, text: str, depth: int, span_id: str, failed: bool) -> Utterance:
+    return Utterance("result", name, text, len(text), depth, span_id, failed, bool(text))
+
+
+def _error_of(one: Step) -> str:
+    return f"{one.error_type}: {one.error_message}".strip(": ")
 
 
 def _say(

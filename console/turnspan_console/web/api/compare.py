@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Annotated
 
 from msgspec import Meta
@@ -16,7 +15,7 @@ from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.fields import copied
 from turnspan_records.access.row_writer import judging_spool
 from turnspan_records.lookup import RecordRef
-from turnspan_records.loop.comparison import Answer, Comparison
+from turnspan_records.loop.comparison import Answer, AnswerFacts, Comparison
 from turnspan_records.loop.directives import LineageNow, lines_of
 from turnspan_records.loop.prompts import Prompt, pair_of
 from turnspan_records.screens import comparison
@@ -32,31 +31,14 @@ class CompareQuery:
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedAnswer:
-    """One answer. ``subject`` is what a preference is said of."""
+@dataclass(slots=True)
+class ComparedAnswer(AnswerFacts):
+    """One answer, and the prompt that it answers."""
 
-    kind: str
-    id: str
-    project: str
-    asked: str
-    text: str
-    status: str
-    agent: str
-    version: str
-    models: list[str]
-    parameters: str
-    system_prompt: str
-    score: float | None
-    calls: int
-    input_tokens: int | None
-    output_tokens: int | None
-    cost_usd: Decimal | None
-    duration: float | None
-    prompt: str
+    prompt: str = ""
     """The hash of what it answers; empty where it is no sample, for the reason ``why_not``."""
-    why_not: str
-    lineage: LineageNow | None
+    why_not: str = ""
+    lineage: LineageNow | None = None
 
 
 @dataclass(frozen=True, slots=True)
