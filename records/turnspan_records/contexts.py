@@ -12,7 +12,7 @@ from turnspan_records.access.fields import of_row
 from turnspan_records.access.questions import ask
 from turnspan_records.access.window import as_parameter
 from turnspan_records.lookup import RecordRef
-from turnspan_records.messages import NONE, load_definitions
+from turnspan_records.messages import load_definitions
 
 USED_WITHIN: Final = timedelta(days=1)
 """How long after it was assembled a context is looked for in calls."""
@@ -177,16 +177,12 @@ def _sections(context: AssembledContext) -> list[ContextSection]:
 
 
 def _put_texts(store: Store, project: str, loaded: Iterable[AssembledContext]) -> None:
-    hashed: list[AssembledContext | ContextItem] = []
+    hashed: list[tuple[AssembledContext | ContextItem, str]] = []
     for one in loaded:
-        hashed += [one, *one.items]
-    known = load_definitions(store, project, {_hash(each) for each in hashed} - {NONE})
-    for each in hashed:
-        each.text = known.get(_hash(each))
-
-
-def _hash(one: AssembledContext | ContextItem) -> str:
-    return one.context_hash if isinstance(one, AssembledContext) else one.content_hash
+        hashed += [(one, one.context_hash), *((item, item.content_hash) for item in one.items)]
+    known = load_definitions(store, project, {hash_ for _, hash_ in hashed})
+    for each, hash_ in hashed:
+        each.text = known.get(hash_)
 
 
 @dataclass(frozen=True, slots=True)

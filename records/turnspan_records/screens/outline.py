@@ -6,7 +6,6 @@ It costs what is new in each call: a session of 5,000 calls is read in the time 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
@@ -49,18 +48,16 @@ def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> 
     place = (project, session_id, trace_id)
     cursor = newest(store, project, session_id, trace_id)  # before: what lands meanwhile is newer
     texts = statement("outline/call_texts", cut=previews.CUT)
-    found = _TurnRows(
-        session_rows(store, "outline/turns", place, cut=previews.CUT),
-        session_rows(store, "replay/calls", place, texts=texts),
-        session_rows(store, "outline/tools", place, cut=previews.CUT),
-    )
+    turn_rows = session_rows(store, "outline/turns", place, cut=previews.CUT)
+    call_rows = session_rows(store, "replay/calls", place, texts=texts)
+    tool_rows = session_rows(store, "outline/tools", place, cut=previews.CUT)
     known = previews.load_heads(store, project, session_id or trace_id)
-    sent = sent_calls(found.calls)
-    tools = [of_row(ToolExecutionRecord, row) for row in found.tools]
-    turns = [of_row(TurnRecord, row) for row in found.turns]
+    sent = sent_calls(call_rows)
+    tools = [of_row(ToolExecutionRecord, row) for row in tool_rows]
+    turns = [of_row(TurnRecord, row) for row in turn_rows]
     prompts = {one.call.system_hash: "" for one in sent}
     assembled = assemble(turns, sent, tools, known.messages, prompts, known.gists)
-    told = _OutlineBuilder(found, assembled, known)
+    told = _OutlineBuilder(call_rows, tool_rows, assembled, known)
     calls = tuple(told.call(one.call) for one in sent)
     _add_tool_changes(store, project, calls)
     return Outline(
@@ -69,7 +66,7 @@ def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> 
         trace_id,
         cursor=cursor,
         running=any(turn.status == "running" for turn in turns),
-        turns=tuple(_turn(turn, row) for turn, row in zip(turns, found.turns, strict=True)),
+        turns=tuple(_turn(turn, row) for turn, row in zip(turns, turn_rows, strict=True)),
         calls=calls,
         tools=tuple(told.tools(tools)),
         messages=tuple(told.messages),
@@ -78,26 +75,23 @@ def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _TurnRows:
-    turns: list[dict[str, Any]]
-    calls: list[dict[str, Any]]
-    tools: list[dict[str, Any]]
-
-
 class _OutlineBuilder:
     """Makes the rows of an outline, and numbers the messages in the order in which they come."""
 
     def __init__(
-        self, found: _TurnRows, assembled: Assembled, known: previews.MessagePreviews
+        self,
+        calls: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]],
+        assembled: Assembled,
+        known: previews.MessagePreviews,
     ) -> None:
         self.messages: list[Head] = []
         self._places: dict[str, int] = {}
         self._known = known
         self._continued = assembled.continued
-        self._calls = {str(row["span_id"]): row for row in found.calls}
-        self._order = [str(row["span_id"]) for row in found.calls]
-        self._tools = {str(row["span_id"]): row for row in found.tools}
+        self._calls = {str(row["span_id"]): row for row in calls}
+        self._order = [str(row["span_id"]) for row in calls]
+        self._tools = {str(row["span_id"]): row for row in tools}
         self._requested: set[str] = set()
         self._as_given: set[str] = set()
 
