@@ -52,12 +52,12 @@ LOOKED_AT = {
     "facets.py": {"wanted.where"},
     "overview.py": {"wanted.where", "looks"},
     # One of ORDERS, and one of two constants.
-    "queues.py": {"source", "order", "of_queue"},
+    "queues.py": {"source", "order", "_source(queue)"},
     # The loader of statements passes on the fragments that are looked at where they are given.
     "__init__.py": {"fragments"},
     "store.py": {"record.table", "table", "names"},
     # Training data: conditions of two forms, a table of each list, question marks.
-    "scopes.py": {"these.condition", "scope", "_LISTED[sessions]", "begin", "judged"},
+    "scopes.py": {"these.condition", "scope", "listed", "begin", "judged", "'llm_call'"},
     "row_lines.py": {"selected(record)", "source", "where", "part", "rows_of"},
     # Of a log of llm's: one of its two tables, constant columns, question marks.
     "responses.py": {
@@ -71,10 +71,9 @@ LOOKED_AT = {
     "tables.py": {"', '.join(_RUNS)", "', '.join(_MEMBERS)", "status"},
     "log_writer.py": {"table", "column", "type_"},
     "messages.py": {"payload"},
-    "judgments.py": {"', '.join('?' * 11)"},
+    "judgments.py": {"', '.join('?' * 11)", "table", "'annotation'"},
     "card.py": {"table"},
-    "artifacts.py": {"condition", "CORRECTION"},
-    "locked.py": {"both.format('better')", "both.format('other')"},
+    "artifacts.py": {"', '.join('?' * 11)", "condition"},
     # The user's own condition, in a statement that the sandbox runs: it reads records only.
     "units.py": {"id_", "table", "these.condition", "self._filters.where"},
     # Keeping: names of tables and columns from the schema, keys out of those, numbers, the name of

@@ -15,8 +15,7 @@ from support.rows import turn
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.judging.annotation import annotate
-from turnspan_records.judging.comparisons import withdraw
+from turnspan_records.judging.annotation import annotate, withdraw
 from turnspan_records.judging.queues import (
     BUILT_IN,
     Progress,

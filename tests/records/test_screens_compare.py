@@ -17,15 +17,11 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import TrainingSet, export
+from turnspan_records.judging.annotation import StoredJudgment, judge, take_back
 from turnspan_records.judging.history import judgments
 from turnspan_records.lookup import RecordRef
 from turnspan_records.loop.lineages import AmbiguousError
-from turnspan_records.screens.comparison import (
-    order,
-    side_by_side,
-    take_back,
-)
-from turnspan_records.screens.review import StoredJudgment, judge
+from turnspan_records.screens.comparison import order, side_by_side
 
 RANKING = "ranking-1234"
 IDS = ("answer-one", "answer-two", "answer-three", "answer-four")

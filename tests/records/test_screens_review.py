@@ -14,14 +14,14 @@ from turnspan_clickhouse.rows.judgment_tables import ArtifactCheckRow
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.judging.annotation import annotate
-from turnspan_records.judging.comparisons import withdraw
-from turnspan_records.judging.history import judgments
+from turnspan_records.judging.annotation import annotate, judge, withdraw
+from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, summary, waiting
-from turnspan_records.judging.unlanded import unlanded
+from turnspan_records.judging.review import last_said, left, undo
+from turnspan_records.judging.signal import signal
+from turnspan_records.judging.unlanded import land, unlanded
 from turnspan_records.lookup import RecordRef
-from turnspan_records.screens.reading_view import Utterance
-from turnspan_records.screens.review import judge, last_said, left, reviewed, undo
+from turnspan_records.screens.reading_view import Utterance, tell
 
 
 def made(store: Store, count: int = 4) -> Spool:
@@ -34,6 +34,11 @@ def give(spool: Spool, turn_id: str, author: str = "ada", id: str = "", **what: 
     """Judge, as the page does; the id says of what and by whom where none is given."""
     turn = RecordRef("turn", turn_id, PROJECT)
     judge(spool, [turn], author, id or f"{turn_id}-{author}-1234", **what)
+
+
+def reviewed(store: Store, turn_id: str) -> list[JudgmentRecord]:
+    """What a reviewer is shown that others said of a turn."""
+    return judgments(store, PROJECT, "turn", turn_id, also=land(store))
 
 
 def test_what_waits_counts_and_lands_with_the_next_question(store: Store) -> None:
@@ -81,15 +86,15 @@ def test_undo_takes_back_the_last_until_nothing_is_left(store: Store) -> None:
         said = undo(store, spool, "ada")
         assert said is not None
         assert (said.subject_id, said.kind) == (turn_id, kind)
-    told = reviewed(store, PROJECT, "t0")
-    assert [(one.outcome, one.holds) for one in told.judgments] == [
+    told = reviewed(store, "t0")
+    assert [(one.outcome, one.holds) for one in told] == [
         ("used", True),
         ("rejected", False),
     ]
-    assert told.done
+    assert any(one.settles for one in told)
     assert undo(store, spool, "ada") is not None
     assert undo(store, spool, "ada") is None
-    assert not reviewed(store, PROJECT, "t0").done
+    assert not any(one.settles for one in reviewed(store, "t0"))
     rows = store.query("SELECT count() FROM annotation").rows[0][0]
     assert rows == 5, "nothing is deleted"
 
@@ -148,12 +153,13 @@ def test_a_turn_is_told_with_its_tools_and_what_became_of_it(embedded: Store) ->
     of = RecordRef("turn", "t1", PROJECT)
     annotate(spool, of, outcome="modified", author="passive:git", source="machine")
 
-    shown = reviewed(embedded, PROJECT, "t1")
+    judged = reviewed(embedded, "t1")
+    shown = tell(embedded, PROJECT, "t1")
 
     def told(one: Utterance) -> tuple[str, str, int, bool]:
         return one.kind, one.text, one.depth, one.failed
 
-    assert list(map(told, shown.turn.told)) == [
+    assert list(map(told, shown.told)) == [
         ("system", "Be brief.", 0, False),
         ("user", "Is size 42 there?", 0, False),
         ("thinking", "I look.", 0, False),
@@ -164,11 +170,12 @@ def test_a_turn_is_told_with_its_tools_and_what_became_of_it(embedded: Store) ->
         ("turn", "completed", 1, False),
         ("assistant", "Nested.", 1, False),
     ]
-    assert (shown.turn.number, shown.turn.turns, shown.done) == (1, 1, False)
-    assert (shown.signal.suggests, shown.signal.checks[0].similarity) == ("modified", 0.83)
-    assert [one.corrected for one in shown.signal.revisions] == ["Size 43."]
+    assert (shown.number, shown.turns, any(one.settles for one in judged)) == (1, 1, False)
+    known = signal(embedded, PROJECT, "t1", judged)
+    assert (known.suggests, known.checks[0].similarity) == ("modified", 0.83)
+    assert [one.corrected for one in known.revisions] == ["Size 43."]
     with pytest.raises(KeyError):
-        reviewed(embedded, PROJECT, "gone")
+        tell(embedded, PROJECT, "gone")
 
 
 @pytest.mark.parametrize(

@@ -90,9 +90,8 @@ def command(
     with Judging(kind, project) as judging:
         subject = judging.one(id_)
         other = judging.one(over, prefer=(subject.kind,)).id if over else None
-        count = annotate(
-            judging.spool,
-            subject,
+        given = annotate(
+            *(judging.spool, subject),
             outcome=outcome,
             training_flag=None if flag is None else int(flag),
             score=score,
@@ -101,15 +100,15 @@ def command(
             preferred_over=other,
             **by,
         )
-        if not count:
+        if not given:
             raise Failure("Give a judgment: --outcome, --flag, --score, ...", USAGE)
-    Output().line(f"{subject.kind} {subject.id}: {counted(count, 'judgment')}")
+    Output().line(f"{subject.kind} {subject.id}: {counted(len(given), 'judgment')}")
 
 
 def _many(judging: Judging, text: str, by: Mapping[str, Any]) -> None:
     """Write the judgments of all rows that say one; a line for each of the others."""
     from turnspan_console.output import Output, note
-    from turnspan_records.judging.comparisons import write_judgments
+    from turnspan_records.judging.annotation import write_judgments
 
     by_project: dict[str, list[Judgment]] = {}
     number = refused = 0
@@ -141,7 +140,7 @@ def _judged(
     """What a row is of, and what it says. Raises ``Failure`` or ``ValueError``."""
     from turnspan.annotations import judgments_of
     from turnspan.content.model import as_dict
-    from turnspan_records.judging.comparisons import said
+    from turnspan_records.judging.annotation import unsaid
 
     loaded: dict[Any, Any] | None = as_dict(json.loads(given) if isinstance(given, str) else given)
     if loaded is None:
@@ -160,7 +159,7 @@ def _judged(
     over = judging.one(str(row["over"]), prefer=(subject.kind,)).id if "over" in row else None
     flag, score, confidence = (_number(row, name) for name in ("flag", "score", "confidence"))
     sure = by["confidence"] if confidence is None else confidence
-    one = said(subject, str(row.get("author", by["author"])), sure, by["source"])
+    one = unsaid(subject, str(row.get("author", by["author"])), sure, by["source"])
     each = judgments_of(
         *(one, row.get("outcome"), flag, score, row.get("comment"), row.get("directive"), over)  # type: ignore[arg-type]
     )

@@ -44,7 +44,7 @@ def command(
     is not needed with --id. Nothing is deleted: the withdrawal is a record, too.
     """
     from turnspan_console.output import Output
-    from turnspan_records.judging.comparisons import withdraw
+    from turnspan_records.judging.annotation import withdraw
     from turnspan_records.judging.history import judgments
 
     if ranking is not None and kind is None:
@@ -74,7 +74,7 @@ def command(
 
 
 def _ranking(id_: str, ranking: str, reason: str, who: str) -> int:
-    from turnspan_records.judging.comparisons import withdraw_ranking
+    from turnspan_records.judging.annotation import withdraw_ranking
 
     with Judging(None, "") as judging:
         subject = judging.one(id_)

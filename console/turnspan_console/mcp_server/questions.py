@@ -329,9 +329,8 @@ def judging_as(author: str) -> Callable[..., ToolAnswer]:
         """Judge a turn, call, tool, session or consortium run. It is stored as a machine's
         judgment; a person's takes precedence."""
         subject = one(store, id, prefer=JUDGED)
-        count = annotate(
-            judging_spool(store),
-            subject,
+        given = annotate(
+            *(judging_spool(store), subject),
             outcome=outcome or None,
             training_flag=training_flag,
             score=score,
@@ -340,11 +339,11 @@ def judging_as(author: str) -> Callable[..., ToolAnswer]:
             confidence=confidence,
             source=SOURCE,
         )
-        if not count:
+        if not given:
             raise Failure("Give a judgment: outcome, training_flag, score or comment.", USAGE)
         waits: list[str] = []
         land_what_waits(store, waits.append)
         lines = [record({"kind": subject.kind, "id": subject.id}), *waits]
-        return ToolAnswer(f"{count} written, as a machine's judgment.", "\n".join(lines))
+        return ToolAnswer(f"{len(given)} written, as a machine's judgment.", "\n".join(lines))
 
     return judge

@@ -11,6 +11,7 @@ from turnspan.annotations.judgments import is_machine
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.times import utc
 from turnspan_records.judging.unlanded import NOTHING, Unlanded
+from turnspan_records.sql import statement
 
 ASSESSING: Final = frozenset({"outcome", "training_flag", "score"})
 """The kinds of judgments by which a turn is judged; a note alone is none."""
@@ -78,42 +79,6 @@ class JudgmentRecord:
         return self.outcome or self.directive or self.comment
 
 
-_COLUMNS = """
-SELECT annotation_id AS id, subject_kind, subject_id, kind, outcome, training_flag, score, comment,
-    directive, chosen_id, rejected_id, author, source, confidence, ranking_id, created_at,
-    -- In nanoseconds: the driver's times are coarser, and two judgments may be as close.
-    (NOT (startsWith(author, 'passive:') OR startsWith(source, 'machine')),
-        toUnixTimestamp64Nano(created_at), toUnixTimestamp64Nano(written_at), annotation_id) AS rank
-FROM annotation
-WHERE project = {project:String} AND subject_kind IN {kinds:Array(String)}
-"""
-_JUDGMENTS = f"""
-SELECT * FROM
-({_COLUMNS} AND subject_id = {{id:String}}
-UNION ALL
-{_COLUMNS} AND kind = 'preference' AND rejected_id = {{id:String}})
-ORDER BY created_at, id
-"""
-_WITHDRAWN = """
-SELECT kind, subject_id, annotation_id AS id, withdrawn_at, withdrawn_by, reason
-FROM annotation_withdrawn
-WHERE project = {project:String} AND subject_kind IN {kinds:Array(String)}
-    AND subject_id IN {ids:Array(String)}
-"""
-
-NOT_WITHDRAWN: Final = """
-((SELECT count() FROM withdrawal) = 0
-    OR (project, subject_kind, kind, subject_id, annotation_id) NOT IN
-        (SELECT project, subject_kind, kind, subject_id, annotation_id FROM annotation_withdrawn))
-"""
-"""The condition on rows of ``annotation`` that leaves out what is withdrawn. The count comes first:
-where nothing ever was, the engine leaves out the view before it plans it."""
-_LANDED = """
-SELECT withdrawal_id FROM withdrawal
-WHERE project = {project:String} AND subject_kind IN {kinds:Array(String)}
-    AND subject_id IN {ids:Array(String)}
-"""
-
 _Identity = tuple[str, str, str]
 
 
@@ -129,7 +94,7 @@ def judgments(
     """
     kinds = ["call", "llm_call"] if kind == "call" else [kind]
     parameters: dict[str, Any] = {"project": project, "kinds": kinds, "id": id}
-    landed = store.query(_JUDGMENTS, parameters).dicts()
+    landed = store.query(statement("judging/judgments"), parameters).dicts()
     waiting = [one for one in also.judgments if _is_about(one, project, kinds, id)]
     rows = {_identity(row): row for row in landed}
     rows.update({_identity(row): row for row in map(_as_stored, waiting)})
@@ -138,7 +103,8 @@ def judgments(
     parameters["ids"] = sorted({str(row["subject_id"]) for row in rows.values()})
     withdrawn: dict[_Identity, Mapping[str, Any]] = {}
     if store.query("SELECT count() FROM withdrawal", settings={"final": 0}).rows[0][0]:
-        withdrawn = {_identity(row): row for row in store.query(_WITHDRAWN, parameters).dicts()}
+        taken_back = store.query(statement("judging/withdrawn"), parameters).dicts()
+        withdrawn = {_identity(row): row for row in taken_back}
     _tell_since(store, parameters, also, rows, withdrawn)
     holding = _holding(row for row in rows.values() if _identity(row) not in withdrawn)
     in_order = sorted(rows.values(), key=lambda row: (row["rank"][1], row["id"]))
@@ -180,7 +146,8 @@ def _tell_since(
     ]
     if not taken:
         return
-    landed = {str(row[0]) for row in store.query(_LANDED, parameters).rows}
+    landing = store.query(statement("judging/landed_withdrawals"), parameters).rows
+    landed = {str(row[0]) for row in landing}
     for one in taken:
         if one["withdrawal_id"] in landed:
             continue

@@ -15,9 +15,10 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.row_writer import write_rows
 from turnspan_records.access.window import window
-from turnspan_records.judging.history import NOT_WITHDRAWN, judgments, settles
+from turnspan_records.judging.history import judgments, settles
 from turnspan_records.judging.unlanded import NOTHING, Unlanded
 from turnspan_records.lookup import RecordRef
+from turnspan_records.sql import statement
 
 ORDERS: Final[Mapping[str, str]] = {
     "oldest": "start_time, turn_id",
@@ -90,55 +91,8 @@ class Summary:
     alike: int = 0
 
 
-# Samples are drawn from all that match, judged or not: whoever goes on later has the same one.
-_MATCHING = """
-SELECT project, session_id, trace_id, turn_id, start_time, ifNull(t.cost_usd, 0) AS cost
-FROM turn_summary AS t
-WHERE parent_turn_id = '' AND status IN ('final', 'interrupted')
-    AND ({project:String} = '' OR project = {project:String})
-    AND ({agent:String} = '' OR agent_name = {agent:String})
-    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
-    AND (NOT {odd:Bool} OR status != 'final' OR t.stop_reason != 'completed')
-    AND (empty({reasons:Array(String)}) OR has({reasons:Array(String)},
-        if(status = 'final', substringIndex(t.stop_reason, ':', 1), t.status)))
-"""
-_SAMPLED = f"""
-SELECT * FROM ({_MATCHING})
-ORDER BY cityHash64({{seed:UInt64}}, turn_id), turn_id LIMIT {{sample:UInt32}}
-"""
-JUDGED = f"""
-SELECT project, subject_id FROM annotation
-WHERE subject_kind = 'turn' AND kind IN ('outcome', 'training_flag', 'score')
-    AND outcome != 'pending' AND ifNull(training_flag, 1) != 0
-    AND NOT startsWith(author, 'passive:') AND NOT startsWith(source, 'machine')
-    AND (NOT {{each:Bool}} OR author = {{author:String}})
-    AND {NOT_WITHDRAWN}
-"""
+JUDGED: Final = statement("judging/_judged")
 """What a person has judged, by project and turn: anybody, or with ``each`` the ``author``."""
-
-
-# What this reviewer said last of each turn of the queue, by kind.
-_OWN = f"""
-SELECT project, subject_id, kind, argMax(outcome, at) AS outcome, argMax(training_flag, at) AS flag,
-    argMax(score, at) AS score
-FROM (SELECT *, (toUnixTimestamp64Nano(created_at), annotation_id) AS at FROM annotation)
-WHERE subject_kind = 'turn' AND kind IN ('outcome', 'training_flag', 'score')
-    AND author = {{author:String}} AND {NOT_WITHDRAWN}
-GROUP BY project, subject_id, kind
-"""
-_PASSIVE = f"""
-SELECT project, subject_id, argMax(outcome, at) AS found
-FROM (SELECT *, (toUnixTimestamp64Nano(created_at), annotation_id) AS at FROM annotation)
-WHERE subject_kind = 'turn' AND kind = 'outcome' AND startsWith(author, 'passive:')
-    AND outcome != 'pending' AND {NOT_WITHDRAWN}
-GROUP BY project, subject_id
-"""
-# A turn by one text: the length keeps project and id apart, whatever characters they have.
-_KEY = "concat(toString(length(project)), ':', project, turn_id)"
-_LEFT = f"""
-((project, turn_id) NOT IN ({JUDGED}) OR has({{again:Array(String)}}, {_KEY}))
-    AND NOT has({{done:Array(String)}}, {_KEY})
-"""
 
 
 def waiting(
@@ -154,10 +108,8 @@ def waiting(
     order = ORDERS.get(queue.order)
     if order is None:
         raise ValueError(f"order is one of {', '.join(ORDERS)}: not {queue.order!r}")
-    source = _SAMPLED if queue.sample else _MATCHING
     result = store.query(
-        f"SELECT project, turn_id, session_id, trace_id FROM ({source})"
-        f" WHERE {_LEFT} ORDER BY {order} LIMIT {{limit:UInt32}}",
+        statement("judging/waiting", source=_source(queue), order=order),
         {**_parameters(queue, author), **_since(store, queue, author, also), "limit": limit},
     )
     return [
@@ -171,9 +123,8 @@ def progress(store: Store, queue: Queue, author: str, *, also: Unlanded = NOTHIN
 
     Raises as ``waiting``.
     """
-    source = _SAMPLED if queue.sample else _MATCHING
     result = store.query(
-        f"SELECT count(), countIf({_LEFT}) FROM ({source})",
+        statement("judging/progress", source=_source(queue)),
         {**_parameters(queue, author), **_since(store, queue, author, also)},
     )
     total, left = result.rows[0]
@@ -182,31 +133,18 @@ def progress(store: Store, queue: Queue, author: str, *, also: Unlanded = NOTHIN
 
 def summary(store: Store, queue: Queue, author: str) -> Summary:
     """What ``author`` has said of the turns of a queue. Raises as ``waiting``."""
-    source = _SAMPLED if queue.sample else _MATCHING
-    of_queue = f"(project, subject_id) IN (SELECT project, turn_id FROM ({source}))"
-    parameters = _parameters(queue, author)
+    source, parameters = _source(queue), _parameters(queue, author)
     made = Summary()
-    for kind, outcome, flag, number, mean in store.query(
-        f"SELECT kind, outcome, flag, count() AS number, avg(score) FROM ({_OWN}) WHERE {of_queue}"
-        " GROUP BY kind, outcome, flag ORDER BY kind, outcome, flag",
-        parameters,
-    ).rows:
+    figures = store.query(statement("judging/own_figures", source=source), parameters)
+    for kind, outcome, flag, number, mean in figures.rows:
         if kind == "outcome":
             made.outcomes[str(outcome)] = int(number)
         elif kind == "training_flag":
             made.flags[str(flag)] = int(number)
         else:
             made.scores, made.mean_score = int(number), float(mean)
-    made.both, made.alike = map(
-        int,
-        store.query(
-            f"SELECT count(), countIf(outcome = found) FROM ({_OWN}) AS o"
-            f" INNER JOIN ({_PASSIVE}) AS p"
-            " ON o.project = p.project AND o.subject_id = p.subject_id"
-            f" WHERE kind = 'outcome' AND outcome != 'pending' AND {of_queue}",
-            parameters,
-        ).rows[0],
-    )
+    alike = store.query(statement("judging/agreement", source=source), parameters)
+    made.both, made.alike = map(int, alike.rows[0])
     return made
 
 
@@ -215,9 +153,7 @@ def queues(store: Store) -> dict[str, Queue]:
 
     Raises ``StoreError`` as ``Store.query``.
     """
-    rows = store.query(
-        "SELECT name, argMax(definition, written_at) FROM review_queue GROUP BY name ORDER BY name"
-    ).rows
+    rows = store.query(statement("judging/queues")).rows
     saved = {str(name): _read(str(name), str(definition)) for name, definition in rows}
     return {**BUILT_IN, **saved}
 
@@ -299,8 +235,12 @@ def _turn(row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _key(turn: tuple[str, str]) -> str:
-    """As ``_KEY``."""
+    """As ``judging/_key.sql``."""
     return f"{len(turn[0].encode())}:{turn[0]}{turn[1]}"
+
+
+def _source(queue: Queue) -> str:
+    return statement("judging/sampled" if queue.sample else "judging/_matching")
 
 
 def _parameters(queue: Queue, author: str) -> dict[str, object]:

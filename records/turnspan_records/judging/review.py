@@ -1,29 +1,122 @@
-"""One reviewer's way through a queue: the next turn, what others said of it, judging, undoing."""
+"""Reviewing: what is left of a queue, one reviewer's way through it, and undoing.
+
+The functions keep nothing between two questions: who asks again, in another tab or after a crash,
+goes on there. A ``Review`` remembers its own way, for one terminal.
+"""
 
 from __future__ import annotations
 
 import uuid
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any, Final
 
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.row_writer import judging_spool
+from turnspan_records.access.times import utc
 from turnspan_records.conversation import Conversation, TurnRecord
-from turnspan_records.judging.annotation import annotate
-from turnspan_records.judging.comparisons import withdraw
+from turnspan_records.judging.annotation import (
+    PAGE,
+    StoredJudgment,
+    annotate,
+    reviewer,
+    withdraw,
+)
 from turnspan_records.judging.history import ASSESSING, JudgmentRecord, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
 from turnspan_records.judging.signal import Signal, signal
+from turnspan_records.judging.unlanded import Unlanded, land, unlanded
 from turnspan_records.lookup import RecordRef
 from turnspan_records.replay import replay
+from turnspan_records.sql import statement
 
-SOURCE = "review"
-PAGE = 1_000
+SOURCE: Final = "review"
+TURNS: Final = 1_000
 """How many turns are looked for at once: to look takes longer than to show one."""
+_KINDS: Final = ("outcome", "training_flag", "score", "comment")
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """How far a queue is, and what is next in it."""
+
+    queue: Queue
+    progress: Progress
+    next: list[RecordRef]
+    waiting: int
+    """Judgments and withdrawals of this machine that are on disk and not in the store yet."""
+
+
+def left(store: Store, queue: Queue, author: str, *, limit: int = 100) -> QueueState:
+    """What ``author`` is to judge next.
+
+    Raises:
+        ValueError: the queue's order or window is none, or the author is no person.
+        StoreError: as ``Store.query``.
+    """
+    author = reviewer(author)
+    also = land(store)
+    return QueueState(
+        queue,
+        progress(store, queue, author, also=also),
+        waiting(store, queue, author, limit=limit, also=also),
+        len(also),
+    )
+
+
+def last_said(
+    store: Store, author: str, *, project: str = "", limit: int = 1, also: Unlanded | None = None
+) -> list[StoredJudgment]:
+    """What this reviewer has said last in the page, the newest first, without what is withdrawn.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    also = land(store) if also is None else also
+    parameters = {
+        "author": reviewer(author),
+        "source": PAGE,
+        "project": project,
+        # What waits may take back as many of them.
+        "limit": limit + len(also.withdrawals),
+    }
+    found = {
+        StoredJudgment(str(of), "turn", str(turn), str(kind), str(id_)): utc(created)
+        for of, turn, kind, id_, created in store.query(
+            statement("judging/last_of_reviewer"), parameters
+        ).rows
+    }
+    for row in also.judgments:
+        own = row["subject_kind"] == "turn" and row["kind"] in _KINDS
+        by = (row["author"], row["source"]) == (author.strip(), PAGE)
+        if own and by and project in ("", row["project"]):
+            found[_named(row)] = utc(row["created_at"])
+    for row in also.withdrawals:
+        found.pop(_named(row), None)
+    return sorted(found, key=lambda one: (found[one], one.id), reverse=True)[:limit]
+
+
+def undo(store: Store, spool: Spool, author: str, *, project: str = "") -> StoredJudgment | None:
+    """Withdraw what this reviewer has said last in the page; ``None`` where there is nothing. It is
+    on disk when this returns, and nothing is deleted.
+
+    Raises:
+        SpoolError: the spool cannot be written.
+        StoreError: as ``Store.query``.
+    """
+    for one in last_said(store, author, project=project, also=unlanded(spool)):
+        subject = RecordRef("turn", one.subject_id, one.project)
+        withdraw(spool, subject, one.kind, id=one.id, author=reviewer(author), source=PAGE)
+        return one
+    return None
+
+
+def _named(row: Mapping[str, Any]) -> StoredJudgment:
+    names = ("project", "subject_kind", "subject_id", "kind", "annotation_id")
+    return StoredJudgment(*(str(row[name]) for name in names))
 
 
 @dataclass(slots=True)
@@ -131,22 +224,18 @@ class Review:
             StoreError: it is on disk, and the store cannot be reached.
         """
         found = self._seen[self._at]
-        id_ = uuid.uuid4().hex  # so that an undo takes back this one, not an equal one before
-        annotate(
-            self._spool,
-            found,
+        (given,) = annotate(
+            *(self._spool, found),
             outcome=outcome,
             training_flag=training_flag,
             score=score,
             comment=comment,
             author=self.author,
             source=SOURCE,
-            id=id_,
+            id=uuid.uuid4().hex,  # so that an undo takes back this one, not an equal one before
         )
-        given = {"outcome": outcome, "training_flag": training_flag, "score": score}
-        kind = next((name for name, value in given.items() if value is not None), "comment")
-        self._done.append((found, kind, id_))
-        if kind in ASSESSING:
+        self._done.append((found, given.kind, given.id))
+        if given.kind in ASSESSING:
             self._judged.add(found)
         return self._landed(found)
 
@@ -186,9 +275,9 @@ class Review:
         """The next turn that was not shown yet."""
         if not self._ahead and not self._exhausted:
             known = {*self._seen}
-            found = waiting(store, self.queue, self.author, limit=PAGE + len(known))
+            found = waiting(store, self.queue, self.author, limit=TURNS + len(known))
             self._ahead.extend(one for one in found if one not in known)
-            self._exhausted = len(found) < PAGE + len(known)
+            self._exhausted = len(found) < TURNS + len(known)
             if not self._counted.total:
                 self._counted = progress(store, self.queue, self.author)
         return self._ahead.popleft() if self._ahead else None

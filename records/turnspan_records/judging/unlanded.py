@@ -6,15 +6,19 @@ Whoever has just judged is shown it at once, also where the store cannot be writ
 from __future__ import annotations
 
 import struct
+import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from turnspan_clickhouse.rows.native_reader import MalformedBlockError, UnknownTypeError
 from turnspan_clickhouse.rows.native_rows import NativeBlock
 from turnspan_clickhouse.rows.tables import Annotation, Withdrawal
+from turnspan_clickhouse.ship.shipper import Shipper
 from turnspan_clickhouse.spool.segments import Segment
 from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
 
 _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     Annotation.table: (
@@ -27,6 +31,8 @@ _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 _TIMES: Final = ("created_at", "written_at")
+LANDING_SECONDS: Final = 1.0
+"""How long a question lets what waits land first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,20 @@ def unlanded(spool: Spool) -> Unlanded:
     for rows in (found.judgments, found.withdrawals):
         rows.sort(key=lambda row: (row["created_at"], row["written_at"]))
     return found
+
+
+def land(store: Store) -> Unlanded:
+    """Land what waits on this machine, for a moment, and say what of it still waits.
+
+    A user who may not write, or another process that ships, leave it where it is: it is shown from
+    the spool then.
+    """
+    spool = Spool(store.dsn.spool)
+    if not spool.names():
+        return Unlanded()
+    shipper = Shipper(lambda: nullcontext(store), spool, auto_migrate=False)
+    shipper.run(time.monotonic() + LANDING_SECONDS, wait=False)
+    return unlanded(spool)
 
 
 def _rows(segment: Segment) -> list[dict[str, Any]]:

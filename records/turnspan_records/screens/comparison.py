@@ -1,5 +1,5 @@
-"""Judging answers that are side by side: an order of them, and taking judgments back. What is
-written names ids, never places: in which order they were shown is nobody's business later."""
+"""Judging answers that are side by side: an order of them. What is written names ids, never places:
+in which order they were shown is nobody's business later."""
 
 from __future__ import annotations
 
@@ -11,14 +11,20 @@ from turnspan.tracing.content_store import Judgment
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.questions import ask
-from turnspan_records.judging.comparisons import said, withdraw, write_judgments
-from turnspan_records.judging.history import judgments
-from turnspan_records.judging.unlanded import unlanded
+from turnspan_records.judging.annotation import (
+    PAGE,
+    StoredJudgment,
+    judgment_id,
+    reviewer,
+    stored,
+    unsaid,
+    write_judgments,
+)
+from turnspan_records.judging.unlanded import land
 from turnspan_records.lookup import RecordRef, find
 from turnspan_records.loop.comparison import COMPARABLE, LEAST, MOST, Comparison, compare
 from turnspan_records.loop.lineages import AmbiguousError
 from turnspan_records.loop.prompts import AnswerPair, Prompt, pairs_of
-from turnspan_records.screens.review import SOURCE, StoredJudgment, judgment_id, land, reviewer
 
 _ALIKE_MOST = 200
 """Among so many turns with the same user message."""
@@ -95,36 +101,8 @@ def order(
         raise ValueError(f"no pair is made of these: {reasons}")
     each: list[Judgment] = []
     for number, pair in enumerate(good, 1):
-        best = replace(said(pair.chosen, author, None, SOURCE, reason), ranking_id=ranking)
+        best = replace(unsaid(pair.chosen, author, None, PAGE, reason), ranking_id=ranking)
         each.append(preferred(best, pair.rejected.id, f"{ranking}-{number}"))
-    write_judgments(spool, good[0].chosen.project, each)
     project = good[0].chosen.project
-    given = [
-        StoredJudgment(project, one.subject_kind, one.subject_id, one.kind, one.annotation_id)
-        for one in each
-    ]
-    return Saved(given, pairs)
-
-
-def take_back(store: Store, spool: Spool, each: Sequence[StoredJudgment], author: str) -> int:
-    """Withdraw what this reviewer has said; returns how much of it there was.
-
-    Raises:
-        ValueError: one is somebody else's.
-        SpoolError: the spool cannot be written.
-        StoreError: as ``Store.query``.
-    """
-    author, also = reviewer(author), unlanded(spool)
-    mine: list[StoredJudgment] = []
-    for one in each:
-        told = judgments(store, one.project, one.subject_kind, one.subject_id, also=also)
-        for judged in told:
-            if (judged.kind, judged.id) != (one.kind, one.id) or judged.withdrawn_at is not None:
-                continue
-            if judged.author != author:
-                raise ValueError(f"{judged.author} judged this: only they can take it back")
-            mine.append(one)
-    for one in mine:
-        subject = RecordRef(one.subject_kind, one.subject_id, one.project)
-        withdraw(spool, subject, one.kind, id=one.id, author=author, source=SOURCE)
-    return len(mine)
+    write_judgments(spool, project, each)
+    return Saved([stored(project, one) for one in each], pairs)

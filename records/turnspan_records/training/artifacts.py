@@ -9,7 +9,7 @@ from typing import Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.times import utc
-from turnspan_records.judging.history import NOT_WITHDRAWN
+from turnspan_records.sql import statement
 from turnspan_records.training import judgments, scopes
 from turnspan_records.training.counts import Counts, UnfitError
 from turnspan_records.training.export_request import Filters
@@ -19,17 +19,6 @@ CORRECTION: Final = "correction"
 """The kind of an artifact that a person made of an agent's."""
 MASKED: Final = "[REDACTED"
 
-_MADE: Final = """
-CREATE TABLE artifact (
-    project TEXT, artifact_id TEXT, target TEXT, kind TEXT, content TEXT, content_bytes INTEGER,
-    session_id TEXT, turn_id TEXT, call_id TEXT, attempt_id TEXT, created_at REAL);
-"""
-_INDEXED: Final = """
-CREATE INDEX artifact_by_id ON artifact (artifact_id, project);
-CREATE INDEX artifact_by_turn ON artifact (turn_id, project);
-CREATE INDEX artifact_by_attempt ON artifact (attempt_id, project);
-CREATE INDEX artifact_by_call ON artifact (call_id, project);
-"""
 _BY_TURN: Final = "turn_id = ? AND turn_id != ''"
 _BY_ATTEMPT: Final = "turn_id = '' AND attempt_id = ?"
 
@@ -70,28 +59,13 @@ def load(
     store: Store, filters: Filters, work: sqlite3.Connection, pages: int, counts: Counts
 ) -> None:
     """Copy the artifacts that somebody judged into a working table."""
-    work.executescript(_MADE)
     for page in range(pages):
-        rows = store.query(
-            "SELECT project, artifact_id, target, kind, lower(hex(content)), content_bytes,"
-            " session_id, turn_id, call_id, attempt_id, created_at FROM artifact"
-            " WHERE ({only:String} = '' OR project = {only:String})"
-            " AND cityHash64(artifact_id) % {pages:UInt64} = {page:UInt64}"
-            " AND artifact_id IN (SELECT arrayJoin([subject_id, chosen_id, rejected_id])"
-            f" FROM annotation WHERE subject_kind = 'artifact' AND {NOT_WITHDRAWN})",
-            {"only": filters.project, "pages": pages, "page": page},
-        ).rows
-        for *known, created_at in rows:
-            work.execute(
-                "INSERT INTO artifact VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*known, utc(created_at).timestamp()),
-            )
-    work.executescript(_INDEXED)
-    nowhere = (
-        "SELECT count(*) FROM artifact"
-        f" WHERE turn_id = '' AND call_id = '' AND attempt_id = '' AND kind != '{CORRECTION}'"
-    )
-    counts.dropped["artifact_without_turn"] += int(work.execute(nowhere).fetchone()[0])
+        given = {"only": filters.project, "pages": pages, "page": page}
+        for *known, created_at in store.query(statement("training/judged_artifacts"), given).rows:
+            values = (*known, utc(created_at).timestamp())
+            work.execute(f"INSERT INTO artifact VALUES ({', '.join('?' * 11)})", values)
+    nowhere = work.execute(statement("training/artifacts_of_nothing")).fetchone()[0]
+    counts.dropped["artifact_without_turn"] += int(nowhere)
 
 
 class Artifacts:
@@ -126,16 +100,14 @@ class Artifacts:
                 if call.attempt_id:
                     answers.setdefault((_BY_ATTEMPT, call.attempt_id), []).append(call)
         for (condition, id_), found in answers.items():
-            waiting = self._work.execute(
-                f"SELECT rowid, created_at FROM artifact WHERE {condition}"
-                " AND project = ? AND call_id = ''",
-                (id_, project),
-            ).fetchall()
+            sql = statement("training/artifacts_of_no_call", condition=condition)
+            waiting = self._work.execute(sql, (id_, project)).fetchall()
             for row, created_at in waiting:
                 before = [c for c in found if utc(c.start_time).timestamp() <= created_at]
+                last = (before or found)[-1]
                 self._work.execute(
                     "UPDATE artifact SET call_id = ?, turn_id = ? WHERE rowid = ?",
-                    ((before or found)[-1].span_id, (before or found)[-1].turn_id, row),
+                    (last.span_id, last.turn_id, row),
                 )
 
     def of(self, project: str, calls: Sequence[CallRow]) -> list[tuple[str, str]]:
@@ -143,35 +115,24 @@ class Artifacts:
         correction is nothing that they wrote."""
         if not self.any:
             return []
-        found: list[tuple[float, str]] = []
-        for call in calls:
-            found += self._work.execute(
-                "SELECT created_at, artifact_id FROM artifact"
-                " WHERE call_id = ? AND project = ? AND kind != ?",
-                (call.span_id, project, CORRECTION),
-            )
+        found = [row for call in calls for row in self._written(project, call)]
         return [("artifact", id_) for _, id_ in sorted(found, reverse=True)]
 
     def compared(self, project: str, calls: Sequence[CallRow]) -> list[TextComparison]:
         """The texts that somebody preferred to what these calls wrote, or the other way round."""
         if not self.any:
             return []
-        found: list[TextComparison] = []
-        for call in calls:
-            found += self._compared(project, call)
-        return found
+        return [one for call in calls for one in self._compared(project, call)]
+
+    def _written(self, project: str, call: CallRow) -> list[tuple[float, str]]:
+        sql = statement("training/artifacts_of_call")
+        return self._work.execute(sql, (call.span_id, project)).fetchall()
 
     def _compared(self, project: str, call: CallRow) -> list[TextComparison]:
         made: list[TextComparison] = []
-        own = self._work.execute(
-            "SELECT artifact_id FROM artifact WHERE call_id = ? AND project = ? AND kind != ?"
-            " ORDER BY artifact_id",
-            (call.span_id, project, CORRECTION),
-        ).fetchall()
-        for (id_,) in own:
-            for chosen_id, rejected_id, author in judgments.preferences_of(
-                self._work, project, id_
-            ):
+        for _, id_ in self._written(project, call):
+            compared = judgments.preferences_of(self._work, project, id_)
+            for chosen_id, rejected_id, author in compared:
                 chosen = find(self._work, project, chosen_id)
                 rejected = find(self._work, project, rejected_id)
                 if chosen is None or rejected is None or not is_corrected(chosen, rejected):
@@ -204,11 +165,7 @@ class Artifacts:
 
 def find(work: sqlite3.Connection, project: str, id_: str) -> ArtifactText | None:
     """A judged artifact by its id."""
-    found = work.execute(
-        "SELECT artifact_id, target, kind, content, content_bytes, session_id, turn_id, call_id"
-        " FROM artifact WHERE artifact_id = ? AND project = ?",
-        (id_, project),
-    ).fetchone()
+    found = work.execute(statement("training/artifact"), (id_, project)).fetchone()
     return None if found is None else ArtifactText(*found)
 
 

@@ -90,9 +90,9 @@ class Chat:
     item: bool = False
     """Whether it is an item of a reply that is several (as the Responses API has them)."""
 
-    def encoded(self, *, trained: bool | None = None) -> bytes:
+    def encoded(self, *, trained: bool) -> bytes:
         """Its JSON; ``trained`` false says that it is not to be learned."""
-        return dumps({**self.body, "weight": 0} if trained is False else self.body)
+        return dumps(self.body if trained else {**self.body, "weight": 0})
 
 
 @dataclass(slots=True)

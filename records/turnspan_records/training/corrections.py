@@ -97,5 +97,5 @@ class Corrections:
             self._counts.dropped[unfit.reason] += 1
             return
         made.unit, made.attempt = unit_of(text.id), ""
-        made.meta |= {"id": text.id, "unit": "artifact"}
+        made.written.meta.update(id=text.id, unit="artifact")
         self._bench.add(made)

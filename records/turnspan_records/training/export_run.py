@@ -17,6 +17,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import store_id
 from turnspan_records import copies_registry as registry
 from turnspan_records.access.whole_folders import ExportError, aside
+from turnspan_records.sql import statement
 from turnspan_records.training import artifacts, card, judgments, locked, pairs, scopes
 from turnspan_records.training.artifacts import Artifacts
 from turnspan_records.training.chat import Style
@@ -139,6 +140,7 @@ class _ExportRun:
         judgments.load(self._store, wanted.filters, bench.database, pages)
         artifacts.load(self._store, wanted.filters, bench.database, pages, self.counts)
         locked.load(self._store, wanted.filters, bench.database)
+        bench.database.executescript(statement("training/indexes"))
         written = Artifacts(self._store, bench.database)
         related = Related(written.any, locked.experiments(bench.database))
         corrections = Corrections(bench, wanted, written, self.counts)

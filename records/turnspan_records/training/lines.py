@@ -16,8 +16,8 @@ import orjson
 from turnspan_records.training import pairs
 from turnspan_records.training.counts import Counts
 from turnspan_records.training.export_request import TrainingSet
-from turnspan_records.training.samples import digest, notes
-from turnspan_records.training.workbench import SampleRow, SampleText, Workbench
+from turnspan_records.training.samples import SampleText, digest, notes
+from turnspan_records.training.workbench import SampleRow, Workbench
 
 NO_TOOLS = b"[]"
 

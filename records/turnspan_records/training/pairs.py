@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
+from turnspan_records.sql import statement
 from turnspan_records.training import artifacts, judgments, locked
 from turnspan_records.training.artifacts import ArtifactText, TextComparison
 from turnspan_records.training.counts import Counts
@@ -78,11 +79,7 @@ def _texts(pair: SamplePair) -> tuple[bytes, bytes]:
 
 
 def _kept(work: Workbench) -> Iterator[SamplePair]:
-    found = work.database.execute(
-        "SELECT p.chosen, p.rejected, p.source, p.margin, p.author FROM pair AS p"
-        " JOIN sample AS c ON c.number = p.chosen JOIN sample AS r ON r.number = p.rejected"
-        " ORDER BY p.prompt_hash, c.project, c.unit, r.project, r.unit"
-    )
+    found = work.database.execute(statement("training/kept_pairs"))
     for chosen, rejected, source, margin, author in found:
         yield SamplePair(work.row(chosen), work.row(rejected), source, margin, author)
 

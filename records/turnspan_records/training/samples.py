@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -31,21 +31,29 @@ MAX_TOOLS: Final = 128
 """Of a line that OpenAI takes."""
 
 
-@dataclass(slots=True)
-class Sample:
-    """One prompt with one completion. The parts of its line are JSON already: messages with commas
-    between them, and the tools as a list."""
+@dataclass(frozen=True, slots=True)
+class SampleText:
+    """The texts of a sample. The parts of its line are JSON already: messages with commas between
+    them, and the tools as a list."""
 
-    project: str
-    unit: str
-    prompt_hash: bytes
-    completion_hash: bytes
     prompt: bytes
     completion: bytes
     tools: bytes
     text: str
     """What near duplicates are looked for in: the last thing that was asked, and the completion."""
-    tokens: int
+    meta: dict[str, Any]
+    evaluations: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+
+@dataclass(slots=True)
+class Sample:
+    """One prompt with one completion."""
+
+    project: str
+    unit: str
+    prompt_hash: bytes
+    completion_hash: bytes
+    written: SampleText
     score: float | None = None
     good: bool = False
     bad: bool = False
@@ -57,8 +65,6 @@ class Sample:
     """The attempt of a lineage that it is part of."""
     owners: Sequence[str] = ()
     """Whose it is, of those whose samples are in one split."""
-    meta: dict[str, object] = field(default_factory=dict[str, object])
-    evaluations: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
 
 
 class Samples:
@@ -139,18 +145,19 @@ class Samples:
             unit=one.id,
             prompt_hash=prompt_hash(orjson.dumps(tools, option=orjson.OPT_SORT_KEYS), prompt),
             completion_hash=prompt_hash(b"", completion),
-            prompt=self._prompt(prompt),
-            completion=self._completion(completion, told.trained),
-            tools=written,
-            text=_text(prompt, completion),
-            tokens=tokens,
+            written=SampleText(
+                self._encoded(prompt, [False] * asked),
+                self._encoded(completion, told.trained),
+                written,
+                _text(prompt, completion),
+                _meta(one, told, tokens, judged),
+            ),
             good=any(rule.holds(judged) for rule in wanted.good),
             bad=any(rule.holds(judged) for rule in wanted.bad),
             blocks=any(isinstance(message.body["content"], list) for message in messages),
             cut=told.cut,
             attempt=one.attempt_id,
             owners=self._owners,
-            meta=_meta(one, told, tokens, judged),
         )
 
     def _with_system(self, told: TrainingDialogue) -> list[dict[str, object]]:
@@ -177,23 +184,13 @@ class Samples:
         if sum(_images(message) for message in messages) > MAX_IMAGES:
             raise UnfitError("too_many_images")
 
-    def _prompt(self, prompt: Sequence[Chat]) -> bytes:
-        weighted = self._weighted
+    def _encoded(self, messages: Sequence[Chat], trained: Sequence[bool]) -> bytes:
+        """Messages as JSON; those of the model that are not to be learned say so to OpenAI."""
+        weighted = self._wanted.format == "openai" and self._wanted.kind in ("sft", "cot")
         return b",".join(
-            one.encoded(trained=False if weighted and one.role == ASSISTANT else None)
-            for one in prompt
+            one.encoded(trained=own or not weighted or one.role != ASSISTANT)
+            for one, own in zip(messages, trained, strict=True)
         )
-
-    def _completion(self, completion: Sequence[Chat], trained: Sequence[bool]) -> bytes:
-        weighted = self._weighted
-        return b",".join(
-            one.encoded(trained=False if weighted and one.role == ASSISTANT and not own else None)
-            for one, own in zip(completion, trained, strict=True)
-        )
-
-    @property
-    def _weighted(self) -> bool:
-        return self._wanted.format == "openai" and self._wanted.kind in ("sft", "cot")
 
 
 def _has_steps(completion: Sequence[Chat]) -> bool:
@@ -250,7 +247,7 @@ def _judge(
             continue
         if kind == "score" and sample.score is None:
             sample.score = said.score
-        sample.evaluations.append(
+        sample.written.evaluations.append(
             {
                 "by": kind.removeprefix("evaluation:"),
                 "score": said.score,
@@ -269,8 +266,6 @@ def digest(*pieces: bytes) -> str:
     return made.hexdigest()
 
 
-def notes(meta: Mapping[str, object]) -> Counter[str]:
+def notes(meta: Mapping[str, Any]) -> Counter[str]:
     """What a sample is written without."""
-    found = meta["left_out"]
-    assert isinstance(found, dict)
-    return Counter(found)  # pyright: ignore[reportUnknownArgumentType]
+    return Counter(meta["left_out"])

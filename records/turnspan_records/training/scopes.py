@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.window import as_parameter
 from turnspan_records.messages import NONE
+from turnspan_records.sql import statement
 from turnspan_records.training.export_request import Filters, Together, TrainingSet
 
 PAGE: Final = 50_000
@@ -30,47 +31,6 @@ _CONDITION: Final = {
 """By whether these are sessions, or traces without one."""
 _SCOPE: Final = {True: "session_id", False: "trace_id"}
 _LISTED: Final = {True: "session_id != ''", False: "session_id = ''"}
-_JUDGED: Final = (
-    "session_id IN judged OR trace_id IN judged OR turn_id IN judged OR span_id IN judged"
-    " OR (attempt_id != '' AND attempt_id IN judged)"
-)
-_WITH_JUDGED: Final = (
-    "WITH judged AS (SELECT DISTINCT arrayJoin([subject_id, chosen_id, rejected_id])"
-    " FROM annotation) "
-)
-# Sets of their own: a cluster takes joins in a set, and neither UNION nor another set.
-_WITH_WROTE: Final = (
-    ", wrote AS (SELECT arrayJoin([a.turn_id, a.call_id, a.attempt_id]) FROM artifact AS a"
-    " INNER JOIN (SELECT DISTINCT arrayJoin([subject_id, chosen_id, rejected_id]) AS id"
-    " FROM annotation WHERE subject_kind = 'artifact') AS j ON j.id = a.artifact_id) "
-)
-_WROTE: Final = (
-    " OR (turn_id != '' AND turn_id IN wrote) OR span_id IN wrote"
-    " OR (attempt_id != '' AND attempt_id IN wrote)"
-)
-_WITH_TRIED: Final = (
-    ", tried AS (SELECT a.attempt_id FROM attempt AS a INNER JOIN"
-    " (SELECT project, lineage_id FROM lineage"
-    " WHERE has({experiments:Array(String)}, experiment_id)) AS l"
-    " ON l.project = a.project AND l.lineage_id = a.lineage_id) "
-)
-_TRIED: Final = " OR (attempt_id != '' AND attempt_id IN tried)"
-_REPLIED: Final = "operation NOT IN ('embeddings', 'fetch_response', 'cancel_response')"
-
-_CALLS: Final = (
-    "SELECT session_id, trace_id, turn_id, span_id, start_time, operation, request_model,"
-    " response_model, error_type, stream_outcome, agent_name, agent_version,"
-    " lower(hex(system_prompt)) AS system, lower(hex(tool_definitions)) AS tools,"
-    " JSONExtractRaw(request_parameters, 'parallel_tool_calls') AS parallel,"
-    " arrayMap(h -> lower(hex(h)), input_messages) AS inputs,"
-    " arrayMap(h -> lower(hex(h)), output_messages) AS outputs, attempt_id, finish_reasons,"
-    " consortium_id, lineage_id"
-    " FROM llm_call"
-)
-_TURNS: Final = (
-    "SELECT session_id, trace_id, turn_id, start_time, status, agent_name, agent_version,"
-    " stop_reason, attempt_id, user_id FROM turn_summary"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +130,13 @@ class Related:
         """What a statement begins with, and the condition on its calls: that they may matter."""
         if not wanted.needs_judgment:
             return "", ""
-        begin, condition = _WITH_JUDGED, _JUDGED
+        begin, condition = statement("training/with_judged"), statement("training/may_be_judged")
         if self.artifacts:
-            begin, condition = begin + _WITH_WROTE, condition + _WROTE
+            begin += statement("training/with_written")
+            condition += " " + statement("training/may_be_written")
         if self.experiments:
-            begin, condition = begin + _WITH_TRIED, condition + _TRIED
+            begin += statement("training/with_tried")
+            condition += " " + statement("training/may_be_tried")
         return begin, f" AND ({condition})"
 
 
@@ -200,25 +162,17 @@ def _listed(
 ) -> Iterator[tuple[str, str, int]]:
     after = ("", "")
     filters = wanted.filters
-    scope = _SCOPE[sessions]
     begin, judged = related.condition(wanted)
+    scope, listed = _SCOPE[sessions], _LISTED[sessions]
+    sql = statement("training/scopes", begin=begin, scope=scope, listed=listed, judged=judged)
+    given = {
+        "only": filters.project,
+        "since": as_parameter(filters.window.since),
+        "experiments": list(related.experiments),
+        "page": PAGE,
+    }
     while True:
-        page = store.query(
-            f"{begin}SELECT project, {scope} AS scope, sum(length(input_messages)) AS inputs"
-            f" FROM llm_call WHERE {_LISTED[sessions]} AND {_REPLIED}"
-            f" AND (project, {scope}) > ({{project:String}}, {{scope:String}})"
-            " AND ({only:String} = '' OR project = {only:String})"
-            f" AND start_time >= {{since:DateTime64(9, 'UTC')}}{judged}"
-            " GROUP BY project, scope ORDER BY project, scope LIMIT {page:UInt32}",
-            {
-                "project": after[0],
-                "scope": after[1],
-                "only": filters.project,
-                "since": as_parameter(filters.window.since),
-                "experiments": list(related.experiments),
-                "page": PAGE,
-            },
-        ).rows
+        page = store.query(sql, {"project": after[0], "scope": after[1], **given}).rows
         for project, found, inputs in page:
             after = (str(project), str(found))
             yield *after, int(inputs)
@@ -231,15 +185,10 @@ def read(store: Store, these: ScopeGroup, turn_id: str = "") -> dict[str, Traini
     ``turn_id`` of that turn only."""
     found = {id_: TrainingScope(id_) for id_ in these.ids}
     given = {"project": these.project, "scopes": list(these.ids), "turn": turn_id}
-    order = " ORDER BY start_time, "
-    where = (
-        f" WHERE project = {{project:String}} AND {these.condition}"
-        " AND ({turn:String} = '' OR turn_id = {turn:String})"
-    )
-    for row in store.query(f"{_TURNS}{where}{order}turn_id", given).rows:
+    for row in store.query(statement("training/turns", condition=these.condition), given).rows:
         turn = TurnCandidate(*row)
         found[turn.session_id or turn.trace_id].turns.append(turn)
-    for row in store.query(f"{_CALLS}{where} AND {_REPLIED}{order}span_id", given).rows:
+    for row in store.query(statement("training/calls", condition=these.condition), given).rows:
         call = CallRow(*row)
         found[call.scope].calls.append(call)
     return found
@@ -250,11 +199,8 @@ def with_messages(
 ) -> Iterator[TrainingScope]:
     """The sessions one after the other, each with its messages, which then are let go."""
     for ids in _affordable(store, project, list(found)):
-        rows = store.query(
-            "SELECT scope, lower(hex(hash)), role, name, parts, dialect FROM message"
-            " WHERE project = {project:String} AND scope IN {scopes:Array(String)}",
-            {"project": project, "scopes": ids},
-        ).rows
+        given = {"project": project, "scopes": ids}
+        rows = store.query(statement("training/messages"), given).rows
         for scope, hash_, role, name, parts, dialect in rows:
             found[scope].messages[hash_] = (role, name, parts, dialect)
         for id_ in ids:
@@ -263,11 +209,8 @@ def with_messages(
 
 def _affordable(store: Store, project: str, ids: list[str]) -> Iterator[list[str]]:
     """The sessions in groups whose messages fit into the memory that is meant for them."""
-    rows = store.query(
-        "SELECT scope, sum(length(parts)) FROM message"
-        " WHERE project = {project:String} AND scope IN {scopes:Array(String)} GROUP BY scope",
-        {"project": project, "scopes": ids},
-    ).rows
+    given = {"project": project, "scopes": ids}
+    rows = store.query(statement("training/message_sizes"), given).rows
     sizes: dict[str, int] = {str(scope): int(size) for scope, size in rows}
     group: list[str] = []
     held = 0
@@ -287,20 +230,13 @@ def definitions(store: Store, project: str, hashes: set[str]) -> dict[str, tuple
     wanted = sorted(hashes - {NONE, ""})
     if not wanted:
         return {}
-    rows = store.query(
-        "SELECT lower(hex(hash)), body, source FROM definition"
-        " WHERE project = {project:String} AND hash IN"
-        " (SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16))",
-        {"project": project, "hashes": wanted},
-    ).rows
+    given = {"project": project, "hashes": wanted}
+    rows = store.query(statement("training/definitions"), given).rows
     return {str(hash_): (str(body), str(source)) for hash_, body, source in rows}
 
 
 def number_listed(store: Store, filters: Filters) -> int:
     """About how many calls there are to look at."""
-    found = store.query(
-        "SELECT count() FROM llm_call WHERE ({only:String} = '' OR project = {only:String})",
-        {"only": filters.project},
-        {"final": 0},
-    )
+    sql = statement("training/number_of", table="llm_call")
+    found = store.query(sql, {"only": filters.project}, {"final": 0})
     return int(found.rows[0][0])

@@ -11,31 +11,15 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import groupby
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 import orjson
 
-from turnspan_records.training.samples import Sample
+from turnspan_records.sql import statement
+from turnspan_records.training.samples import Sample, SampleText
 
-_MADE: Final = """
-PRAGMA journal_mode = OFF;
-PRAGMA synchronous = OFF;
-PRAGMA locking_mode = EXCLUSIVE;
-PRAGMA temp_store = FILE;
-CREATE TABLE sample (
-    number INTEGER PRIMARY KEY, project TEXT, unit TEXT, prompt_hash BLOB, completion_hash BLOB,
-    score REAL, good INTEGER, bad INTEGER, place INTEGER, size INTEGER,
-    attempt TEXT, cut INTEGER);
-CREATE TABLE pair (
-    prompt_hash BLOB, chosen INTEGER, rejected INTEGER, source TEXT, margin REAL, author TEXT,
-    UNIQUE (chosen, rejected));
-"""
-_ORDERED: Final = """
-CREATE INDEX by_prompt ON sample (prompt_hash, project, unit);
-CREATE INDEX by_unit ON sample (unit, project);
-CREATE INDEX by_result ON sample (attempt, project);
-"""
 _HEAD: Final = struct.Struct("<6I")
 
 
@@ -56,18 +40,6 @@ class SampleRow:
     cut: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SampleText:
-    """What the file has of a sample."""
-
-    prompt: bytes
-    completion: bytes
-    tools: bytes
-    text: str
-    meta: dict[str, Any]
-    evaluations: list[dict[str, Any]]
-
-
 _COLUMNS: Final = (
     "number, project, unit, prompt_hash, completion_hash, score, good, bad, place, size, cut"
 )
@@ -78,7 +50,7 @@ class Workbench:
 
     def __init__(self, folder: Path) -> None:
         self.database = sqlite3.connect(folder / "work.sqlite")
-        self.database.executescript(_MADE)
+        self.database.executescript(statement("training/workbench"))
         self._texts: IO[bytes] = (folder / "texts").open("wb", buffering=2**20)
         # Lines are written in another order than they came: a buffer would be filled anew for each,
         # which took as long as all else that writing does.
@@ -92,13 +64,10 @@ class Workbench:
 
     def add(self, sample: Sample) -> None:
         """Keep a sample."""
+        body = sample.written
         pieces = (
-            sample.prompt,
-            sample.completion,
-            sample.tools,
-            sample.text.encode("utf-8", "replace"),
-            orjson.dumps(sample.meta),
-            orjson.dumps(sample.evaluations),
+            *(body.prompt, body.completion, body.tools, body.text.encode("utf-8", "replace")),
+            *(orjson.dumps(body.meta), orjson.dumps(body.evaluations)),
         )
         self._texts.write(_HEAD.pack(*map(len, pieces)))
         self._texts.writelines(pieces)
@@ -110,11 +79,11 @@ class Workbench:
             (
                 *(self.samples, sample.project, sample.unit, sample.prompt_hash),
                 *(sample.completion_hash, sample.score, sample.good, sample.bad, self._at),
-                *(size, sample.attempt, sample.cut),
+                *(size, sample.cut, sample.attempt),
             ),
         )
         self._at += size
-        scope = sample.meta["session_id"] or sample.meta["trace_id"] or sample.unit
+        scope = body.meta["session_id"] or body.meta["trace_id"] or sample.unit
         for with_ in (scope, *sample.owners):
             key = blake2b(f"{sample.project}\n{with_}".encode(), digest_size=12).digest()
             roots = sorted((self.family(sample.prompt_hash), self.family(key)))
@@ -134,21 +103,14 @@ class Workbench:
     def order(self) -> None:
         """No more samples come; they can be read now."""
         self._texts.flush()
-        self.database.executescript(_ORDERED)
+        self.database.executescript(statement("training/sample_indexes"))
 
     def prompts(self) -> Iterator[list[SampleRow]]:
         """The samples of each prompt, in the order of the prompts' hashes."""
-        group: list[SampleRow] = []
-        for found in self.database.execute(
-            f"SELECT {_COLUMNS} FROM sample ORDER BY prompt_hash, project, unit"
-        ):
-            row = SampleRow(*found)
-            if group and group[0].prompt_hash != row.prompt_hash:
-                yield group
-                group = []
-            group.append(row)
-        if group:
-            yield group
+        sql = f"SELECT {_COLUMNS} FROM sample ORDER BY prompt_hash, project, unit"
+        rows = (SampleRow(*found) for found in self.database.execute(sql))
+        for _, group in groupby(rows, key=lambda row: row.prompt_hash):
+            yield list(group)
 
     def find(self, project: str, unit: str) -> SampleRow | None:
         """The sample of a unit."""

@@ -14,12 +14,12 @@ from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.fields import copied
 from turnspan_records.access.row_writer import judging_spool
+from turnspan_records.judging.annotation import StoredJudgment, judge
 from turnspan_records.lookup import RecordRef
 from turnspan_records.loop.comparison import Answer, AnswerFacts, Comparison
 from turnspan_records.loop.directives import LineageNow, lines_of
 from turnspan_records.loop.prompts import Prompt, pair_of
 from turnspan_records.screens import comparison
-from turnspan_records.screens.review import StoredJudgment, judge
 
 
 @dataclass(frozen=True, slots=True)

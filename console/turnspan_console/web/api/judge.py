@@ -12,9 +12,8 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.row_writer import judging_spool
+from turnspan_records.judging.annotation import StoredJudgment, judge, reviewer, take_back
 from turnspan_records.lookup import RecordRef
-from turnspan_records.screens.comparison import take_back
-from turnspan_records.screens.review import StoredJudgment, judge, reviewer
 
 
 @dataclass(frozen=True, slots=True)

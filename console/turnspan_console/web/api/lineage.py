@@ -16,10 +16,11 @@ from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.questions import shown
 from turnspan_records.access.row_writer import judging_spool
+from turnspan_records.judging.annotation import judgment_id
+from turnspan_records.judging.unlanded import land
 from turnspan_records.loop.directives import LONGEST, Word, steer
 from turnspan_records.loop.improvement import ExperimentRecord
 from turnspan_records.loop.lineages import experiment, experiments
-from turnspan_records.screens.review import judgment_id, land
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,15 @@ from turnspan_console.web.api.refusals import refusing, understood
 from turnspan_console.web.api.window import WindowQuery
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.row_writer import judging_spool
-from turnspan_records.judging.history import JudgmentRecord
+from turnspan_records.judging import review
+from turnspan_records.judging.annotation import judge
+from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.judging.queues import Queue, Summary, chosen_queue, progress, queues, summary
+from turnspan_records.judging.signal import signal
+from turnspan_records.judging.unlanded import land
 from turnspan_records.lookup import RecordRef
 from turnspan_records.quality.artifact_checks import ArtifactCheck, Correction
-from turnspan_records.screens import review
-from turnspan_records.screens.reading_view import TurnText
+from turnspan_records.screens.reading_view import TurnText, tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +168,7 @@ class Earlier:
 def _queues(store: Store, query: ReviewQueuesQuery) -> ReviewQueues:
     with refusing("queue"):
         by = reviewer_of(query.by)
-        also = review.land(store)
+        also = land(store)
         rows: list[QueueRow] = []
         for name, queue in queues(store).items():
             now = progress(store, queue, by, also=also)
@@ -201,22 +204,20 @@ def _left(store: Store, query: ReviewQuery) -> ReviewLeft:
 @endpoint("GET", "/api/review/turn", "A turn with what was said of it.")
 def _turn(store: Store, query: ReviewTurnQuery) -> ReviewTurn:
     with refusing("turn"):
-        shown = review.reviewed(store, query.project, query.turn)
-        known = shown.signal
+        project, also = query.project, land(store)
+        turn = tell(store, project, query.turn)
+        judged = judgments(store, project, "turn", query.turn, also=also)
+        known = signal(store, project, query.turn, judged)
         return ReviewTurn(
-            turn=shown.turn,
-            judgments=shown.judgments,
-            suggests=known.suggests,
-            checks=known.checks,
-            revisions=known.revisions,
-            done_by=sorted({one.author for one in shown.judgments if one.settles}),
+            *(turn, judged, known.suggests, known.checks, known.revisions),
+            done_by=sorted({one.author for one in judged if one.settles}),
         )
 
 
 @endpoint("POST", "/api/review/judge", "Judge a turn.")
 def _judge(store: Store, query: JudgeQuery) -> JudgedNow:
     with refusing("turn"):
-        review.judge(
+        judge(
             judging_spool(store),
             [RecordRef("turn", query.turn, query.project)],
             reviewer_of(query.by),
@@ -249,5 +250,5 @@ def _earlier(store: Store, query: EarlierQuery) -> Earlier:
 @endpoint("GET", "/api/review/summary", "What a reviewer has said in a queue.")
 def _summary(store: Store, query: ReviewQuery) -> Summary:
     with refusing("queue"):
-        review.land(store)
+        land(store)
         return summary(store, _queue(store, query), reviewer_of(query.by))

@@ -2,8 +2,7 @@
 SELECT turn_id
 FROM
 (
-    SELECT turn_id, min(start_time) AS began,
-        argMin((system_prompt, tool_definitions, input_messages), (start_time, span_id)) AS prompt
+    SELECT turn_id, min(start_time) AS began, {_prompt} AS prompt
     FROM llm_call
     WHERE project = {project:String} AND turn_id IN
     (
@@ -17,8 +16,5 @@ FROM
     GROUP BY turn_id
 )
 WHERE notEmpty(prompt.3) AND prompt =
-(
-    SELECT argMin((system_prompt, tool_definitions, input_messages), (start_time, span_id))
-    FROM llm_call WHERE project = {project:String} AND turn_id = {turn:String}
-)
+    (SELECT {_prompt} FROM llm_call WHERE project = {project:String} AND turn_id = {turn:String})
 ORDER BY began DESC, turn_id

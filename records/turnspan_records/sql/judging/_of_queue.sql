@@ -1,0 +1,1 @@
+(project, subject_id) IN (SELECT project, turn_id FROM ({source}))

@@ -1,0 +1,1 @@
+SELECT count(), countIf({_left}) FROM ({source})

@@ -1,0 +1,1 @@
+project = {project:String} AND scope IN {scopes:Array(String)}

@@ -1,0 +1,1 @@
+({only:String} = '' OR project = {only:String})

@@ -1,0 +1,1 @@
+[least(chosen_id, rejected_id), greatest(chosen_id, rejected_id)]

@@ -1,0 +1,1 @@
+operation NOT IN ('embeddings', 'fetch_response', 'cancel_response')

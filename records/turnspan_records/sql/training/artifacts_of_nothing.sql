@@ -1,0 +1,2 @@
+SELECT count(*) FROM artifact
+WHERE turn_id = '' AND call_id = '' AND attempt_id = '' AND kind != 'correction'

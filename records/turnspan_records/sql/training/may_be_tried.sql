@@ -1,0 +1,1 @@
+OR (attempt_id != '' AND attempt_id IN tried)
