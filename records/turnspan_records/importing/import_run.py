@@ -22,13 +22,8 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access import Opener
-from turnspan_records.importing.sources import (
-    ImportReport,
-    Part,
-    Problem,
-    Restarting,
-    SourceLog,
-)
+from turnspan_records.importing.sources import ImportReport, Part, Problem, Restarting, SourceLog
+from turnspan_records.sql import statement
 
 Progress = Callable[[int, int], None]
 
@@ -85,11 +80,8 @@ def import_log(
 
 def position_of(store: Store, kind: str, source: str, project: str) -> tuple[str, int] | None:
     """How far a source is imported, and how many of its rows that took; None: not at all."""
-    rows = store.query(
-        "SELECT position, source_rows FROM import_position WHERE project = {project:String}"
-        " AND kind = {kind:String} AND source = {source:String}",
-        {"project": project, "kind": kind, "source": source},
-    ).rows
+    given = {"project": project, "kind": kind, "source": source}
+    rows = store.query(statement("importing/position"), given).rows
     return (str(rows[0][0]), int(rows[0][1])) if rows else None
 
 
@@ -185,16 +177,10 @@ class _Writer:
     def _remember(self, position: str) -> None:
         """Only now, when the rows before it are on disk."""
         batch = self._new_batch()
-        row = ImportPosition(
-            self._report.project,
-            self._log.kind,
-            self._log.identity,
-            position,
-            self._before + self._report.source_rows,
-            self._began,
-            batch.written_at,
-        )
-        batch.add(row)
+        report, log = self._report, self._log
+        rows = self._before + report.source_rows
+        names = (report.project, log.kind, log.identity, position)
+        batch.add(ImportPosition(*names, rows, self._began, batch.written_at))
         self._outbox.add(batch, self._not_written)
         self._outbox.write()
 

@@ -11,6 +11,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from turnspan import semconv
+from turnspan_clickhouse.receive.decoded import Received, in_order
 
 SCOPE: Final = "turnspan.import."
 """The scope_name of imported rows is this and the kind of log."""
@@ -61,3 +62,15 @@ def span_of(
         end_time=max(start_time, end_time),
         instrumentation_scope=scope,
     )
+
+
+def in_span_order(spans: Sequence[ReadableSpan]) -> list[ReadableSpan]:
+    """The spans of one trace in the order in which they end: what is inside a span before it."""
+    received: list[Received] = []
+    for span in spans:
+        context, parent = span.context, span.parent
+        assert context is not None
+        ids = f"{context.trace_id:032x}", f"{context.span_id:016x}"
+        parent_id = "" if parent is None else f"{parent.span_id:016x}"
+        received.append(Received(span, *ids, parent_id, span.end_time or 0, size=0))
+    return [one.span for one in in_order(received)]

@@ -17,28 +17,13 @@ from typing import Any
 from turnspan_clickhouse.errors import READONLY, QueryError
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_clickhouse.store.read_only import ALLOWS_SETTINGS, Cancellation, ReadOnlyStore
-from turnspan_records.sandbox.grants import beyond_reading
-from turnspan_records.sandbox.guard import (
-    FILES,
-    WRITE,
-    RefusedError,
-    check,
-    check_statement,
-    sets_final,
-)
-from turnspan_records.sandbox.places import StatementPart, place_of
+from turnspan_records.sandbox.guard import FILES as FILES
+from turnspan_records.sandbox.guard import WRITE as WRITE
+from turnspan_records.sandbox.guard import RefusedError as RefusedError
+from turnspan_records.sandbox.guard import check, check_statement, sets_final
+from turnspan_records.sandbox.places import StatementPart as StatementPart
+from turnspan_records.sandbox.places import place_of as place_of
 from turnspan_records.sandbox.tree import parse
-
-__all__ = [
-    "FILES",
-    "PAGE",
-    "WRITE",
-    "Limits",
-    "RefusedError",
-    "Sandbox",
-    "StatementPart",
-    "place_of",
-]
 
 _SYNTAX_ERROR = 62
 _OUR_SCOPE = re.compile(
@@ -48,6 +33,11 @@ _OUR_SCOPE = re.compile(
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HAS_PLAN = re.compile(r"\(*(SELECT|WITH)\b")
 _MANY = "Multi-statements"
+_GRANT = re.compile(r"GRANT (.+?)(?: ON .+?)? TO ", re.DOTALL)
+_COLUMNS = re.compile(r"\([^()]*\)")
+_READS = re.compile(r"SELECT|SHOW(?: [A-Z ]+)?|USAGE")
+_WORST = frozenset({"INSERT", "ALTER", "DROP", "CREATE", "ALL"})
+_TOLD = 4
 _WRITTEN = "SELECT formatQuerySingleLine({sql:String})"
 
 
@@ -143,7 +133,7 @@ class Sandbox:
 
     def warnings(self) -> list[str]:
         """What a user of a server may do beyond reading, in a sentence; empty for others."""
-        return [] if self._store.dsn.embedded else beyond_reading(self._reader(1))
+        return [] if self._store.dsn.embedded else _beyond_reading(self._reader(1))
 
     def close(self) -> None:
         """Release what the sandbox opened; the store stays open."""
@@ -186,3 +176,25 @@ def _bound(statement: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in parameters.items()
         if re.search(rf"\{{{name}:[^}}]+\}}", statement)
     }
+
+
+def _beyond_reading(reader: ReadOnlyStore) -> list[str]:
+    """A sentence on the grants that a reader does not need; empty where there are none."""
+    try:
+        rows = reader.query("SHOW GRANTS FINAL").rows
+    except QueryError:  # older servers have no FINAL
+        rows = reader.query("SHOW GRANTS").rows
+    more: dict[str, None] = {}
+    for row in rows:
+        granted = _GRANT.match(str(row[0]))
+        for right in _COLUMNS.sub("", granted[1] if granted else "").split(","):
+            if right.strip() and not _READS.fullmatch(right.strip()):
+                more[right.strip()] = None
+    if not more:
+        return []
+    worst = sorted(more, key=lambda right: right not in _WORST)
+    told = ", ".join(worst[:_TOLD]) + (", ..." if len(more) > _TOLD else "")
+    return [
+        f"The store's user may do more than read ({told}): queries are kept from it, and a user "
+        "with nothing but SELECT (turnspan_reader in deploy/) would be kept from it by the server."
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -75,36 +76,23 @@ _ENDINGS = tuple(ending.lower() for ending in COMBINATORS)
 @cache
 def functions() -> Functions:
     """What ``functions.txt`` says."""
-    text = (
-        resources.files("turnspan_records.sandbox")
-        .joinpath("functions.txt")
-        .read_text(encoding="utf-8")
-    )
-    allowed: dict[str, set[str]] = {"": set(), " aggregate": set(), " table": set()}
-    refused: dict[str, dict[str, str]] = {"": {}, " table": {}}
+    folder = resources.files("turnspan_records.sandbox")
+    text = folder.joinpath("functions.txt").read_text(encoding="utf-8")
+    # Names with the reason, by whether they are allowed or refused, and their kind.
+    known: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     spelled: dict[str, str] = {}
-    names: set[str] = set()
-    reasons: dict[str, str] | None = None
-    why = ""
+    section, why = ("", ""), ""
     for line in text.splitlines():
-        head = _HEAD.fullmatch(line)
-        if head:
-            kind, why = head[2] or "", head[3] or ""
-            names, reasons = (
-                (allowed[kind], None) if head[1] == "allowed" else (set[str](), refused[kind])
-            )
+        if head := _HEAD.fullmatch(line):
+            section, why = (head[1], head[2] or ""), head[3] or ""
         elif line and not line.startswith("#"):
             spelled.update((name.lower(), name) for name in line.split())
-            found = [name.lower() for name in line.split()]
-            if reasons is None:
-                names.update(found)
-            else:
-                reasons.update(dict.fromkeys(found, why))
+            known[section].update((name.lower(), why) for name in line.split())
     return Functions(
-        scalars=frozenset(allowed[""]),
-        aggregates=frozenset(allowed[" aggregate"]),
-        tables=frozenset(allowed[" table"]),
-        refused=refused[""],
-        refused_tables=refused[" table"],
+        scalars=frozenset(known["allowed", ""]),
+        aggregates=frozenset(known["allowed", " aggregate"]),
+        tables=frozenset(known["allowed", " table"]),
+        refused=known["refused", ""],
+        refused_tables=known["refused", " table"],
         spelled=spelled,
     )

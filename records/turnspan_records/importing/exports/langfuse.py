@@ -13,7 +13,6 @@ from opentelemetry.sdk.trace import ReadableSpan
 from turnspan_clickhouse.foreign_dialects.base import money
 from turnspan_records.importing.exports.amendments import amending
 from turnspan_records.importing.exports.exported_rows import Row, text
-from turnspan_records.importing.exports.in_span_order import in_span_order
 from turnspan_records.importing.exports.langfuse_records import (
     OBSERVATION,
     SCORE,
@@ -41,6 +40,7 @@ from turnspan_records.importing.exports.span_joiner import SpanJoiner
 from turnspan_records.importing.files.file_log import LeftOut, NotUnderstoodError, Read
 from turnspan_records.importing.files.groups import Groups
 from turnspan_records.importing.sources import Part, Problem
+from turnspan_records.importing.spans import in_span_order
 from turnspan_records.importing.transcripts.fields import nanoseconds
 
 _AROUND: Final = ("SPAN", "AGENT", "CHAIN")
@@ -49,17 +49,17 @@ _SUBJECTS: Final = {"GENERATION": "call", "EMBEDDING": "call", "TOOL": "tool", "
 _UNKNOWN: Final = "it is neither a trace, an observation nor a score of Langfuse"
 
 
+ReadRecords = dict[str, tuple[Read, LangfuseRecord]]
+"""By their ids."""
+
+
 @dataclass(slots=True)
 class _LangfuseTrace:
     row: Row = field(default_factory=Row)
     record: LangfuseRecord | None = None
     read: Read | None = None
-    observations: dict[str, tuple[Read, LangfuseRecord]] = field(
-        default_factory=dict[str, tuple[Read, LangfuseRecord]]
-    )
-    scores: dict[str, tuple[Read, LangfuseRecord]] = field(
-        default_factory=dict[str, tuple[Read, LangfuseRecord]]
-    )
+    observations: ReadRecords = field(default_factory=ReadRecords)
+    scores: ReadRecords = field(default_factory=ReadRecords)
 
 
 class Langfuse:
@@ -117,9 +117,8 @@ class Langfuse:
     def _take(
         self, read: Read, record: LangfuseRecord, traces: dict[str, _LangfuseTrace], part: Part
     ) -> None:
-        trace = traces.setdefault(
-            record.trace_id or text(record.row, "session_id"), _LangfuseTrace()
-        )
+        key = record.trace_id or text(record.row, "session_id")
+        trace = traces.setdefault(key, _LangfuseTrace())
         identity = text(record.row, "id")
         again = ""
         if record.kind == TRACE:

@@ -94,13 +94,11 @@ def _record(kind: str, line: Row) -> Iterator[LangfuseRecord]:
     record = LangfuseRecord(kind, *renamed(line, names))
     yield record
     identity = text(record.row, "id")
-    for inner in listed(record.row, "observations"):
-        if as_dict(inner):
-            yield from exported({"traceId": identity, **inner})
-    for inner in listed(record.row, "scores"):
-        if as_dict(inner):
-            whose = {"traceId": identity} if kind == TRACE else {"observationId": identity}
-            yield from exported({**whose, **inner})
+    judged = {"traceId": identity} if kind == TRACE else {"observationId": identity}
+    for name, whose in (("observations", {"traceId": identity}), ("scores", judged)):
+        for inner in listed(record.row, name):
+            if as_dict(inner):
+                yield from exported({**whose, **inner})
 
 
 def _kind_of(line: Row) -> str:

@@ -12,7 +12,6 @@ from turnspan_clickhouse.foreign_dialects.base import money
 from turnspan_records.importing import ids
 from turnspan_records.importing.exports.amendments import amending
 from turnspan_records.importing.exports.exported_rows import mapping, number, text
-from turnspan_records.importing.exports.in_span_order import in_span_order
 from turnspan_records.importing.exports.phoenix_rows import (
     KIND,
     RESOURCE,
@@ -26,6 +25,7 @@ from turnspan_records.importing.exports.span_joiner import SpanJoiner
 from turnspan_records.importing.files.file_log import LeftOut, NotUnderstoodError, Read
 from turnspan_records.importing.files.groups import Groups
 from turnspan_records.importing.sources import Part, SourceLogError
+from turnspan_records.importing.spans import in_span_order
 from turnspan_records.importing.transcripts.fields import nanoseconds
 
 SOURCE: Final = "import"

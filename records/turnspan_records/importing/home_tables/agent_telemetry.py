@@ -82,6 +82,10 @@ class TelemetryRow:
         self._fields.keep("duration_ms")
         return 0
 
+    @property
+    def _times(self) -> tuple[int, int]:
+        return self.end - self._duration, self.end
+
     def _where(self, turn: OpenTurn) -> Where:
         return self._scopes.where(turn.name, self.session, self._project or self._scopes.kind)
 
@@ -95,28 +99,24 @@ class TelemetryRow:
     def call(self, turn: OpenTurn) -> str:
         """A model call, with the tools whose results it has; returns what became of the row."""
         fields, where = self._fields, self._where(turn)
-        asked, results, value = self._tools()
+        asked, results, unknown = self._tools()
         attributes = self._call_attributes()
         cost = self._cost(attributes)
         failed = sum(result.failed for result in results)
         attributes[semconv.ROUND] = number = turn.add_call(cost, failed)
+        has_prompt = "system_prompt" in self._columns
         said = RowValues(
             {"duration": seconds_of(self._duration)},
-            system_prompt=fields.text("system_prompt")
-            if "system_prompt" in self._columns
-            else None,
+            system_prompt=fields.text("system_prompt") if has_prompt else None,
         )
         content = self._content(asked)
-        if value is not None:
-            fields.not_understood("tool_calls", value)
+        fields.not_understood("tool_calls", unknown)
         error = fields.text("error")
-        span_id = ids.span_id(KIND, "call", self.name)
         self._maker.span(
             f"chat {attributes[semconv.REQUEST_MODEL] or ''}".strip(),
             where,
-            span_id,
-            self.end - self._duration,
-            self.end,
+            ids.span_id(KIND, "call", self.name),
+            *self._times,
             {**attributes, **fields.rest()},
             content=content,
             said=said,
@@ -157,7 +157,7 @@ class TelemetryRow:
         cost, _ = price_of_call(given, TokenUsage(*tokens), self.end - self._duration)
         return cost
 
-    def _tools(self) -> tuple[list[AskedTool], list[ToolResult], int | None]:
+    def _tools(self) -> tuple[list[AskedTool], list[ToolResult], int]:
         fields = self._fields
         asked, unknown = asked_tools(fields.json("tool_calls"))
         results, no_results = tool_results(fields.json("tool_results"), asked)
@@ -228,10 +228,7 @@ class TelemetryRow:
                 "cost_usd": self._turn_cost(turn),
                 "models": [model] if model else [],
             },
-            {
-                "user_message": fields.text("user_message"),
-                "response_text": fields.text("response_text"),
-            },
+            {name: fields.text(name) for name in ("user_message", "response_text")},
         )
         attributes = {
             semconv.OPERATION_NAME: semconv.OP_INVOKE_AGENT,
@@ -246,8 +243,7 @@ class TelemetryRow:
             "invoke_agent",
             where,
             where.turn,
-            self.end - self._duration,
-            self.end,
+            *self._times,
             {**attributes, **self._rest_of_turn()},
             content=TurnContent(Turn(where.turn_id, recording=False), self._maker.captured),
             said=said,
@@ -273,8 +269,7 @@ class TelemetryRow:
     def _count(self, name: str) -> int:
         count = self._fields.integer(name)
         if count is not None and count > _MAX_COUNT:
-            self._fields.problem(f"{name} is larger than a column holds: it is kept as text")
-            self._fields.keep(name)
+            self._fields.keep_as_text(name, "is larger than a column holds: it is kept as text")
             return 0
         return count or 0
 
@@ -290,8 +285,7 @@ class TelemetryRow:
             self.type[:100] or "row",
             where,
             ids.span_id(KIND, "row", self.name),
-            self.end - self._duration,
-            self.end,
+            *self._times,
             {semconv.IMPORT_PREFIX + "record_type": self.type, **self._fields.rest()},
             root=True,
         )

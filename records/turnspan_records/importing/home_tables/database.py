@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from turnspan_records.importing.home_tables.address import POSTGRESQL, Address
 from turnspan_records.importing.sources import SourceLogError
@@ -36,24 +35,29 @@ class TableColumn:
     """Whether it is a moment of time, whatever the zone: the database gives it in UTC."""
 
 
-class Database(Protocol):
+class Database:
     """A connection that reads, and every value as the text that the database writes for it."""
 
+    quote = '"'
+
     def quoted(self, *names: str) -> str:
-        """A name as SQL has it, with those before it that it is in."""
-        ...
+        """A name as SQL has it, with those before it that it is in; a percent sign would be taken
+        for a parameter's."""
+        one = self.quote
+        return ".".join(one + name.replace(one, one * 2).replace("%", "%%") + one for name in names)
 
     def columns(self, address: Address) -> list[TableColumn]:
         """The columns of a table; none where there is no such table."""
-        ...
+        raise NotImplementedError
 
     def text_of(self, column: TableColumn) -> str:
         """SQL that gives a column's value as text."""
-        ...
+        return self.quoted(column.name)
 
     def placeholder(self, column: TableColumn) -> str:
         """SQL for a parameter that is compared with a column and given as text."""
-        ...
+        del column
+        return "%s"
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> Generator[Values]:
         """What a query gives, as it comes; the generator is closed before the next query.
@@ -61,11 +65,11 @@ class Database(Protocol):
         Raises:
             SourceLogError: the database does not answer, or refuses.
         """
-        ...
+        raise NotImplementedError
 
     def close(self) -> None:
         """Close the connection."""
-        ...
+        raise NotImplementedError
 
 
 def open_database(address: Address, password: str) -> Database:

@@ -57,6 +57,11 @@ class Fields:
         if value is not None:
             self._kept[name] = value
 
+    def keep_as_text(self, name: str, reason: str) -> None:
+        """Keep a column's value that is not what it should be, and say so."""
+        self.problem(f"{name} {reason}")
+        self.keep(name)
+
     def time(self, name: str) -> int:
         """A moment in ns since the epoch. 0, and a problem, where there is none that records can
         have: the row stands in 1970 then.
@@ -69,8 +74,7 @@ class Fields:
         zone = values.UTC if column is not None and column.is_instant else self._zone
         found = values.nanoseconds(text, zone) if text else None
         if found is None:
-            self.problem(f"{name} is no time that a record can have: it stands in 1970")
-            self.keep(name)
+            self.keep_as_text(name, "is no time that a record can have: it stands in 1970")
             return 0
         return found if found % _SECOND else found + self._order
 
@@ -88,8 +92,7 @@ class Fields:
             return None
         found = convert(text)
         if found is None:
-            self.problem(f"{name} {lacking}: it is kept as text")
-            self.keep(name)
+            self.keep_as_text(name, f"{lacking}: it is kept as text")
         return found
 
     def json(self, name: str) -> Any:
@@ -107,8 +110,7 @@ class Fields:
     def not_understood(self, name: str, entries: int) -> None:
         """Entries of a JSON column are of no known shape: the column is kept."""
         if entries:
-            self.problem(f"{name} has {entries} entries of no known shape: its text is kept")
-            self.keep(name)
+            self.keep_as_text(name, f"has {entries} entries of no known shape: its text is kept")
 
     def rest(self) -> dict[str, str]:
         """The columns that nobody has read, and those that are kept, under attributes' names."""

@@ -123,5 +123,5 @@ class Ephemera(HomeTable):
     def _add(self, chunk: Chunk, maker: PartMaker) -> None:
         for row in chunk.rows:
             fields = self._fields(row, maker.part.problems)
-            ephemera.add_row(fields, self._columns, self._scopes, maker)
+            ephemera.EphemeraRow(fields, self._columns, self._scopes, maker).add()
             maker.part.seen[self.table, "a turn and its call"] += 1

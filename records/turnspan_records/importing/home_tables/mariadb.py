@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from turnspan_records.importing.home_tables.address import Address
 from turnspan_records.importing.home_tables.database import (
+    Database,
     LoginRefusedError,
     TableColumn,
     Values,
@@ -15,6 +16,7 @@ from turnspan_records.importing.home_tables.database import (
     without_driver,
 )
 from turnspan_records.importing.sources import SourceLogError
+from turnspan_records.sql import statement
 
 if TYPE_CHECKING:
     from pymysql import MySQLError
@@ -22,19 +24,12 @@ if TYPE_CHECKING:
 
 _WRONG_PASSWORD: Final = (1045, 1698)
 _INTEGERS: Final = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint"})
-_COLUMNS: Final = """
-SELECT c.column_name, c.data_type, c.column_key = 'PRI' AND (
-    SELECT count(*) FROM information_schema.columns AS k
-    WHERE k.table_schema = c.table_schema AND k.table_name = c.table_name
-        AND k.column_key = 'PRI') = 1
-FROM information_schema.columns AS c
-WHERE c.table_schema = %s AND c.table_name = %s
-ORDER BY c.ordinal_position
-"""
 
 
-class MariaDb:
+class MariaDb(Database):
     """A connection that can only read; values are the text that comes over the wire."""
+
+    quote = "`"
 
     def __init__(self, address: Address, password: str) -> None:
         try:
@@ -70,28 +65,19 @@ class MariaDb:
         except (pymysql.MySQLError, OSError, RuntimeError, ValueError) as error:
             raise self._refused(error) from None
 
-    def quoted(self, *names: str) -> str:
-        """A name as SQL has it; a percent sign would be taken for a parameter's."""
-        return ".".join("`" + name.replace("`", "``").replace("%", "%%") + "`" for name in names)
-
     def columns(self, address: Address) -> list[TableColumn]:
         """The columns of a table."""
         *schema, table = address.names
-        found = self.rows(_COLUMNS, (schema[0] if schema else address.database, table))
+        found = self.rows(
+            statement("importing/mariadb_columns"),
+            (schema[0] if schema else address.database, table),
+        )
         return [
             TableColumn(
                 str(name), str(type_), is_key == "1", type_ in _INTEGERS, type_ == "timestamp"
             )
             for name, type_, is_key in found
         ]
-
-    def text_of(self, column: TableColumn) -> str:
-        """SQL that gives a column's value as text: all of them come so."""
-        return self.quoted(column.name)
-
-    def placeholder(self, column: TableColumn) -> str:
-        """SQL for a parameter that is compared with a column."""
-        return "%s"
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> Generator[Values]:
         """What a query gives, row by row as the server sends it."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from turnspan_records.importing.home_tables.address import Address
 from turnspan_records.importing.home_tables.database import (
+    Database,
     LoginRefusedError,
     TableColumn,
     Values,
@@ -14,6 +15,7 @@ from turnspan_records.importing.home_tables.database import (
     without_driver,
 )
 from turnspan_records.importing.sources import SourceLogError
+from turnspan_records.sql import statement
 
 if TYPE_CHECKING:
     import psycopg
@@ -22,17 +24,9 @@ _TOGETHER: Final = 25
 """Rows that come at once: they may be of megabytes each."""
 _WRONG_PASSWORD: Final = ("28P01", "28000")
 _INTEGERS: Final = frozenset({"smallint", "integer", "bigint"})
-_COLUMNS: Final = """
-SELECT a.attname::text, format_type(a.atttypid, a.atttypmod),
-    coalesce(k.indkey[0] = a.attnum, false)::text
-FROM pg_attribute AS a
-LEFT JOIN pg_index AS k ON k.indrelid = a.attrelid AND k.indisprimary AND k.indnkeyatts = 1
-WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped
-ORDER BY a.attnum
-"""
 
 
-class PostgreSql:
+class PostgreSql(Database):
     """A connection that can only read; queries are transactions of their own, so that none of them
     stays open while what was read is written."""
 
@@ -72,23 +66,21 @@ class PostgreSql:
 
         self._connection.adapters.register_loader("text", AnyText)
         self._connection.read_only = True
-        for statement in (
+        for setting in (
             "SET TimeZone TO 'UTC'",
             "SET DateStyle TO 'ISO, YMD'",
             "SET bytea_output TO 'hex'",
         ):
-            self._connection.execute(cast("Any", statement))
-
-    def quoted(self, *names: str) -> str:
-        """A name as SQL has it; a percent sign would be taken for a parameter's."""
-        return ".".join('"' + name.replace('"', '""').replace("%", "%%") + '"' for name in names)
+            self._connection.execute(cast("Any", setting))
 
     def columns(self, address: Address) -> list[TableColumn]:
         """The columns of a table."""
         table = self.quoted(*address.names).replace("%%", "%")
         return [
             _column(str(name), str(type_), is_key == "true")
-            for name, type_, is_key in self.rows(_COLUMNS, (table,))
+            for name, type_, is_key in self.rows(
+                statement("importing/postgresql_columns"), (table,)
+            )
         ]
 
     def text_of(self, column: TableColumn) -> str:

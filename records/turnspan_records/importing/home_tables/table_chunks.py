@@ -153,11 +153,14 @@ class Table:
         key = self.database.quoted(self.key.name)
         if self.by_number or self.time is None:
             return f"{key} < %s", [self._parameter(row[self.key.name])]
-        time = self.database.quoted(self.time.name)
-        at, then = self.database.placeholder(self.time), self.database.placeholder(self.key)
         moment = row[self.time.name]
-        condition = f"({time} < {at} OR ({time} = {at} AND {key} < {then}))"
-        return condition, [moment, moment, row[self.key.name]]
+        return self._beyond("<", self.time), [moment, moment, row[self.key.name]]
+
+    def _beyond(self, sign: str, column: TableColumn) -> str:
+        """The condition on rows that stand before or behind one, by time and key."""
+        time, key = self.database.quoted(column.name), self.database.quoted(self.key.name)
+        at, then = self.database.placeholder(column), self.database.placeholder(self.key)
+        return f"({time} {sign} {at} OR ({time} = {at} AND {key} {sign} {then}))"
 
     def _parameter(self, key: str | None) -> object:
         return int(key or 0) if self.by_number else key
@@ -180,12 +183,11 @@ class Table:
             then = "%s" if self.by_number else self.database.placeholder(self.key)
             return f" WHERE {key} > {then}", [self._parameter(place.key)]
         time = self.database.quoted(self.time.name)
-        at, then = self.database.placeholder(self.time), self.database.placeholder(self.key)
         if place.time and place.key:
-            condition = f"({time} > {at} OR ({time} = {at} AND {key} > {then}))"
-            return f" WHERE {condition}", [place.time, place.time, place.key]
+            parameters: list[object] = [place.time, place.time, place.key]
+            return f" WHERE {self._beyond('>', self.time)}", parameters
         if place.time:
-            return f" WHERE {time} >= {at}", [place.time]
+            return f" WHERE {time} >= {self.database.placeholder(self.time)}", [place.time]
         return f" WHERE {time} IS NOT NULL", []
 
     def _in_order_of_time(self, place: TablePosition) -> Iterator[Chunk]:

@@ -1,7 +1,9 @@
-"""A call of a model -> its span and its content, as the instrumented SDK would have given them."""
+"""Calls of a model, and what tools brought after the last of a transcript -> spans and contents, as
+the instrumented SDK would have given them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +13,13 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanKind
 
 from turnspan import semconv
+from turnspan.content.model import TOOL_CALL, TOOL_CALL_RESPONSE, Message, Part
+from turnspan.dialects.convert import convert_message
 from turnspan.providers.hosts import provider_of
 from turnspan.tracing.content_store import Content, InferenceContent, ToolContent
 from turnspan.tracing.endpoint import Endpoint
 from turnspan_records.importing.spans import span_of
 from turnspan_records.importing.transcripts.fields import Object
-from turnspan_records.importing.transcripts.last_results import LastResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,44 @@ class TranscriptCall:
         )
         response = None if operation == semconv.OP_EMBEDDINGS else self.response
         return span, InferenceContent(self.endpoint.dialect, self.request, response)
+
+
+@dataclass(frozen=True, slots=True)
+class LastResult:
+    """What a tool brought that no later request has."""
+
+    call_id: str
+    name: str
+    arguments: Any
+    value: Any
+
+
+def last_results(dialect: str, answer: Any, after: Sequence[Any]) -> tuple[list[LastResult], int]:
+    """The results that were asked for, and how many of the messages bring anything else."""
+    calls = _parts(convert_message(dialect, answer), TOOL_CALL)
+    asked = {str(call.get("id")): call for call in calls}
+    found: list[LastResult] = []
+    others = 0
+    for raw in after:
+        message = convert_message(dialect, raw)
+        brought = _parts(message, TOOL_CALL_RESPONSE)
+        known = [part for part in brought if str(part.get("id")) in asked]
+        others += len(known) < len(message["parts"])
+        for part in known:
+            call = asked[str(part["id"])]
+            found.append(
+                LastResult(
+                    str(part["id"]),
+                    str(call.get("name") or ""),
+                    call.get("arguments"),
+                    part.get("response"),
+                )
+            )
+    return found, others
+
+
+def _parts(message: Message, kind: str) -> list[Part]:
+    return [part for part in message["parts"] if part.get("type") == kind]
 
 
 def told_result(

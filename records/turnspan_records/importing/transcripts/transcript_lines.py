@@ -13,11 +13,15 @@ from turnspan_records.importing.ids import hex_id, span_id, trace_id
 from turnspan_records.importing.sources import Part, Problem
 from turnspan_records.importing.spans import resource_of, scope_of
 from turnspan_records.importing.transcripts import fields
-from turnspan_records.importing.transcripts.calls import SpanOrigin, TranscriptCall, told_result
+from turnspan_records.importing.transcripts.calls import (
+    SpanOrigin,
+    TranscriptCall,
+    last_results,
+    told_result,
+)
 from turnspan_records.importing.transcripts.dialect import SourceTranscript, TranscriptProvider
 from turnspan_records.importing.transcripts.exchanges import Exchange, exchange_of, of_response
 from turnspan_records.importing.transcripts.joiner import Joiner
-from turnspan_records.importing.transcripts.last_results import last_results
 
 _UNKNOWN: Final = (
     "it is neither a transcript (messages), nor a request with its response, nor a batch's line"
