@@ -58,7 +58,7 @@ LOOKED_AT = {
     "store.py": {"record.table", "table", "names"},
     # Training data: conditions of two forms, a table of each list, question marks.
     "scopes.py": {"these.condition", "scope", "listed", "begin", "judged", "'llm_call'"},
-    "row_lines.py": {"selected(record)", "source", "where", "part", "rows_of"},
+    "lines.py": {"selected(record)", "source", "where", "part", "rows_of"},
     # Of a log of llm's: one of its two tables, constant columns, question marks.
     "responses.py": {
         *("table", "read", "limit", "condition", "which", "_marks(ids)", "_marks(known)"),
@@ -78,30 +78,26 @@ LOOKED_AT = {
     "units.py": {"id_", "table", "these.condition", "self._filters.where"},
     # Keeping: names of tables and columns from the schema, keys out of those, numbers, the name of
     # a pass (checked when it is made), and conditions that this package wrote.
-    "keys.py": {"quoted(self._cluster)", "table", "condition"},
+    "keys.py": {"table", "condition"},
     "archive_writer.py": {"source", "where", "ids", "work.tables.held(record)"},
     "retention.py": {
-        *("work.tables.work", "table", "', '.join(names)", "row_key(TurnSummary)"),
-        *("', '.join((values[name] for name in names))", "work.keys(TurnSummary.table)"),
+        *("work.tables.work", "table", "', '.join(names)"),
+        "', '.join((values[name] for name in names))",
+        "f'{row_key(TurnSummary)} GLOBAL IN ({work.keys(TurnSummary.table)})'",
     },
     "ttl.py": {"table", "', '.join(rules)"},
     "deletion_plan.py": {
-        *("self._judged", "_FLAGS", "unsaid", "good", "sessions", "flag", "summaries", "flagged"),
-        *("rows", "known", "old", "verdict", "there", "texts", "judged", "where", "unmarked"),
-        *("self._tables.everywhere(TurnSummary)", "self._tables.held(TurnSummary)"),
-        *("self._tables.held(kind)", "self._tables.held(LlmCall)", "work.units('flag')"),
-        *("work.keys('turn')", "nested", "calls"),
+        *("self._names", "fragments", "annotation", "held(kind)", "held(TurnSummary)"),
+        *("_time(kind)", "time"),
     },
     "references.py": {"CONTENT_KEY[one.to]", "scope", "one.hashes", "source", "where"},
     "work.py": {
-        *("self.tables.work", "of_week", "reason", "key", "source", "where", "self.name", "what"),
-        *("self.tables.on_cluster", "self.tables.held(record)", "condition", "of_week"),
-        *("self._of(record)", "table", "Tables(store).work"),
+        *("self.tables.work", "names", "where", "self.name", "what", "self.tables.held(record)"),
+        *("condition", "Tables(store).work", "record.table", "week(record)", "row_key(record)"),
     },
     "contents.py": {
-        *("CONTENT_KEY[table]", "work.tables.held(CONTENTS[table])", "condition", "keys", "there"),
-        *("work.keys(_gone(table))", "work.tables.everywhere(record)", "held", "part", "stays"),
-        *("named(one, source, stays)", "SCOPE"),
+        *("CONTENT_KEY[table]", "condition", "held", "names", "SCOPE", "_keys_of(work, one)"),
+        "work.tables.everywhere(record)",
     },
     # Forgetting: the same, hashes of ids as hex, times as integers, kinds of things that it knows.
     "owner_conditions.py": {
@@ -111,7 +107,7 @@ LOOKED_AT = {
     "subject_keys.py": {
         *("work.tables.work", "work.tables.everywhere(record)", "belongs(record, keys)"),
         *("work.tables.everywhere(TurnSummary)", "work.tables.everywhere(one.record)"),
-        *("belongs(one.record, keys)", "keys.query((TURN,))", "_hashed(kind, id_)", "one.hashes"),
+        *("belongs(one.record, keys)", "keys.query((TURN,))", "key", "keys", "one.hashes"),
         *("column", "inner", "mine", "name", "others", "ours", "pairs", "scope", "source"),
         *("turns", "where"),
     },
@@ -119,16 +115,17 @@ LOOKED_AT = {
         "keys.until",
         "keys.query((kind,))",
         "union",
-        *("Tables(store).everywhere(Tombstone)", "work.tables.everywhere(Tombstone)"),
-        *("work.tables.everywhere(record)", "work.tables.work", "keys.query(keys.kinds)", "table"),
-        *("user_conditions(record, keys)", "id_sql(key)"),
+        *("Tables(store).everywhere(Tombstone)", "keys.query(keys.kinds)", "table", "tombstone"),
+        "names",
+        *("where", "id_sql(key)"),
     },
     "freed_parts.py": {"parts", "reset", "table", "where"},
     "proof.py": {"Tables(store).everywhere(record)", "counted"},
     # Home-made tables: names quoted as the database has them, types out of its catalogue, numbers.
     "table_chunks.py": {
         *("self.name", "where", "self._texts(chosen)", "self._texts(self.columns)", "condition"),
-        *("self._order()", "rows", "key", "then", "time", "at", "without"),
+        *("self._order()", "rows", "key", "then", "time", "self._beyond('>', self.time)"),
+        "self.database.placeholder(self.time)",
         "self.database.quoted(self.time.name)",
     },
     # A command line that is shown, not run.

@@ -20,8 +20,7 @@ from turnspan_clickhouse.store.dsn import data_folder
 from turnspan_records import copies_registry as registry
 from turnspan_records.keeping.archives import MANIFEST, Archive, rewrite, settle, writing
 from turnspan_records.keeping.errors import ArchiveError
-from turnspan_records.keeping.lines import BY_TABLE
-from turnspan_records.keeping.row_lines import lines_of
+from turnspan_records.keeping.lines import BY_TABLE, lines_of
 
 ODD = "\u2028 é \r\n\t \\ \" ' \U0001f600 \x01"
 

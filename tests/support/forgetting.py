@@ -30,7 +30,7 @@ from turnspan_clickhouse.store.migrations import store_id
 from turnspan_records import copies_registry as registry
 from turnspan_records.access.whole_folders import hashed
 from turnspan_records.keeping.archives import writing
-from turnspan_records.keeping.row_lines import lines_of
+from turnspan_records.keeping.lines import lines_of
 from turnspan_records.keeping.table_files import read_lines
 from turnspan_records.training.parquet import ParquetFile
 

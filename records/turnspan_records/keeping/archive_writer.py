@@ -19,12 +19,12 @@ from turnspan_clickhouse.rows.tables import (
 )
 from turnspan_clickhouse.store.migrations import store_id
 from turnspan_records import copies_registry as registry
-from turnspan_records.keeping.archives import Archive, ArchiveWriter, Manifest, writing
+from turnspan_records.keeping.archives import Archive, Manifest, writing
 from turnspan_records.keeping.deletion_plan import ARCHIVED, TURN
 from turnspan_records.keeping.errors import ArchiveError
 from turnspan_records.keeping.keys import row_key
+from turnspan_records.keeping.lines import lines_of
 from turnspan_records.keeping.references import CONTENT_KEY, CONTENTS, REFERENCES, named
-from turnspan_records.keeping.row_lines import lines_of
 from turnspan_records.keeping.work import Progress, Work
 
 JUDGMENTS: Final = (Annotation, Withdrawal)
@@ -56,25 +56,18 @@ def archive(work: Work, path: Path, about: Mapping[str, Any], progress: Progress
     done = 0
     with writing(path, about, progress=progress) as writer:
         for record, source, where, rows in wanted:
-            done += _write(work, writer, record, source, where, rows)
+            written = 0
+            for lines in lines_of(work.store, record, source, where, {}, rows):
+                writer.add(record.table, lines)
+                written += len(lines)
+            if written != rows:
+                raise ArchiveError(
+                    f"The archive got {written:,} of {rows:,} rows of {record.table}: they changed "
+                    "while it was written. Nothing was deleted; run it again."
+                )
+            done += written
             progress("archiving", min(done, total), total)
     return Archive(path).manifest
-
-
-def _write(
-    work: Work, writer: ArchiveWriter, record: type[Record], source: str, where: str, rows: int
-) -> int:
-    """Write the rows of one condition; returns how many there were."""
-    written = 0
-    for lines in lines_of(work.store, record, source, where, {}, rows):
-        writer.add(record.table, lines)
-        written += len(lines)
-    if written != rows:
-        raise ArchiveError(
-            f"The archive got {written:,} of {rows:,} rows of {record.table}: they changed while "
-            "it was written. Nothing was deleted; run it again."
-        )
-    return written
 
 
 def _wanted(work: Work) -> Iterator[tuple[type[Record], str, str, int]]:

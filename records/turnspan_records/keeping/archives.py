@@ -31,7 +31,7 @@ from turnspan_records.access.whole_folders import ExportError, aside, hashed
 from turnspan_records.keeping.errors import ArchiveError
 from turnspan_records.keeping.lines import BY_TABLE, Content, record_of, row_of
 from turnspan_records.keeping.table_files import TableFiles, read_lines, same_in_parquet
-from turnspan_records.keeping.work import Progress
+from turnspan_records.keeping.work import Progress, silent
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
@@ -63,17 +63,7 @@ class Manifest:
 
     def as_json(self) -> bytes:
         """What the file has."""
-        shown = {
-            "format": self.format,
-            "turnspan": self.turnspan,
-            "schema": self.schema,
-            "about": dict(self.about),
-            "tables": {
-                name: {"rows": one.rows, "content": one.content, "files": dict(one.files)}
-                for name, one in sorted(self.tables.items())
-            },
-        }
-        return orjson.dumps(shown, option=orjson.OPT_INDENT_2) + b"\n"
+        return orjson.dumps(self, option=orjson.OPT_INDENT_2) + b"\n"
 
 
 class ArchiveWriter:
@@ -102,7 +92,7 @@ class ArchiveWriter:
             files.finish()
         tables = {
             name: TableManifest(files.content.rows, files.content.hash, files.hashes())
-            for name, files in self._tables.items()
+            for name, files in sorted(self._tables.items())
         }
         made = Manifest(FORMAT, __version__, self._schema, self._about, tables)
         _verify(self.folder, made, progress)
@@ -136,7 +126,7 @@ def writing(
             writer = ArchiveWriter(made, about, schema)
             try:
                 yield writer
-                writer.whole(progress or _silent)
+                writer.whole(progress or silent)
             finally:
                 writer.close()
         sync_folder(path.parent)
@@ -169,7 +159,7 @@ class Archive:
                         f"The archive {self.path} is damaged: {file} of the table {name} is not "
                         "as it was written. Take it from a copy."
                     )
-        _verify(self.path, self.manifest, progress or _silent)
+        _verify(self.path, self.manifest, progress or silent)
 
     def lines(self, table: str) -> Iterator[list[bytes]]:
         """The lines of a table, some at a time. Raises ``ArchiveError``."""
@@ -183,12 +173,7 @@ class Archive:
             yield [record_of(kind, row_of(line)) for line in lines]
 
 
-def rewrite(
-    path: Path,
-    keep: Callable[[str, Mapping[str, Any]], bool],
-    *,
-    progress: Progress | None = None,
-) -> dict[str, int]:
+def rewrite(path: Path, keep: Callable[[str, Mapping[str, Any]], bool]) -> dict[str, int]:
     """Replace an archive by one without the rows that ``keep(table, row)`` is false of; returns how
     many of each table went. One of which nothing is left is removed; where nothing goes, nothing is
     written. Killed at any moment it is the old or the new one, once it is opened again.
@@ -197,7 +182,7 @@ def rewrite(
         ArchiveError: it is no archive, or is damaged.
     """
     old = Archive(path)
-    old.verify(progress)
+    old.verify()
     gone = rows_without(old, keep)
     if not gone:
         return {}
@@ -206,7 +191,7 @@ def rewrite(
         return gone
     new = beside(old.path, "new")
     known = old.manifest
-    with writing(new, known.about, schema=known.schema, progress=progress) as writer:
+    with writing(new, known.about, schema=known.schema) as writer:
         for table in known.tables:
             for lines in old.lines(table):
                 writer.add(table, [line for line in lines if keep(table, row_of(line))])
@@ -282,11 +267,8 @@ def _manifest(path: Path) -> Manifest:
             str(name): TableManifest(int(one["rows"]), str(one["content"]), dict(one["files"]))
             for name, one in said["tables"].items()
         }
-        found = Manifest(
-            *(int(said["format"]), str(said["turnspan"]), int(said["schema"])),
-            dict(said["about"]),
-            tables,
-        )
+        numbers = (int(said["format"]), str(said["turnspan"]), int(said["schema"]))
+        found = Manifest(*numbers, dict(said["about"]), tables)
     except FileNotFoundError:
         raise ArchiveError(f"{path} is not an archive: it has no {MANIFEST}.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -305,7 +287,3 @@ def _hash(path: Path) -> str:
         return hashed(path)
     except OSError:
         return ""
-
-
-def _silent(_stage: str, _done: int, _total: int) -> None:
-    """The progress of somebody who is not told."""

@@ -24,6 +24,7 @@ from turnspan_records.keeping.references import (
     named,
 )
 from turnspan_records.keeping.work import Work
+from turnspan_records.sql import statement
 
 UNREFERENCED: Final = "'unreferenced'"
 _PIECE: Final = 4_000_000
@@ -63,12 +64,9 @@ def violations(work: Work, days: float = 0.0) -> list[ZeroCheck]:
         for record in dict.fromkeys(one.record for one in work.counts())
     ]
     for table in CONTENTS:
-        checks.append(
-            ZeroCheck(f"rows that refer to a {table} that went", _references_to_marked(work, table))
-        )
-        checks.append(
-            ZeroCheck(f"{table}s that nothing refers to", unreferenced(work, table, days))
-        )
+        refer, unused = _references_to_marked(work, table), unreferenced(work, table, days)
+        checks.append(ZeroCheck(f"rows that refer to a {table} that went", refer))
+        checks.append(ZeroCheck(f"{table}s that nothing refers to", unused))
     return checks
 
 
@@ -85,17 +83,21 @@ def unreferenced(work: Work, table: ContentTable, days: float = 0.0) -> int:
 
 def _references_to_marked(work: Work, table: ContentTable) -> int:
     """How many references there are to contents that this pass deleted and that are not back."""
-    record = CONTENTS[table]
-    total = 0
-    for one in REFERENCES:
-        if one.to == table:
-            keys = named(one, work.tables.everywhere(one.record))
-            there = f"SELECT {CONTENT_KEY[table]} FROM {work.tables.everywhere(record)}"
-            total += work.number(
-                f"SELECT count() FROM ({keys}) WHERE key GLOBAL IN"
-                f" ({work.keys(_gone(table))}) AND key GLOBAL NOT IN ({there})"
-            )
-    return total
+    names = {
+        "content": CONTENT_KEY[table],
+        "gone": work.keys(_gone(table)),
+        "contents": work.tables.everywhere(CONTENTS[table]),
+    }
+    return sum(
+        work.number(statement("keeping/references_to_gone", keys=_keys_of(work, one), **names))
+        for one in REFERENCES
+        if one.to == table
+    )
+
+
+def _keys_of(work: Work, one: Reference, where: str = "1") -> str:
+    """The keys that a column names, in the rows of all nodes."""
+    return named(one, work.tables.everywhere(one.record), where)
 
 
 def _unreferenced(
@@ -112,25 +114,16 @@ def _unreferenced(
     for place in range(number):
         part = f"modulo({_SLICED_BY[table]}, {number}) = {place}"
         wanted = " UNION ALL ".join(
-            _named(work, one, part, leaving) for one in REFERENCES if one.to == table
+            f"{_keys_of(work, one, _staying(work, one.record, leaving))} AND {part}"
+            for one in REFERENCES
+            if one.to == table
         )
-        yield (
-            f"{part} AND {old} AND {CONTENT_KEY[table]} GLOBAL NOT IN ({wanted})",
-            parameters,
-        )
-
-
-def _named(work: Work, one: Reference, part: str, leaving: bool) -> str:
-    """The keys that a column names in rows that stay."""
-    source, stays = work.tables.everywhere(one.record), _staying(work, one.record, leaving)
-    return f"{named(one, source, stays)} AND {part}"
+        yield f"{part} AND {old} AND {CONTENT_KEY[table]} GLOBAL NOT IN ({wanted})", parameters
 
 
 def _staying(work: Work, record: type[Record], leaving: bool) -> str:
     """A condition on the rows of a table that are not marked."""
-    if not leaving:
-        return "1"
-    return f"{row_key(record)} GLOBAL NOT IN ({work.keys(record.table)})"
+    return f"{row_key(record)} GLOBAL NOT IN ({work.keys(record.table)})" if leaving else "1"
 
 
 def _active(work: Work) -> str:

@@ -39,7 +39,7 @@ from turnspan_records.keeping.archives import (
 )
 from turnspan_records.keeping.errors import ArchiveError, KeepingError
 from turnspan_records.keeping.lines import row_of
-from turnspan_records.keeping.references import REFERENCES
+from turnspan_records.keeping.references import CONTENTS, REFERENCES
 
 Row = Mapping[str, Any]
 
@@ -66,31 +66,27 @@ def sift_copies(store: str, tombstones: Tombstones, *, dry: bool = False) -> Cop
     for folder in registry.known():
         if folder.store not in (store, ""):
             continue
-        only_look = dry or not folder.store
+        sift = _sift_archive if folder.kind == "archive" else sift_set
         try:
-            if folder.kind == "archive":
-                gone = _sift_archive(folder.path, tombstones, only_look)
-            else:
-                gone = sift_set(folder.path, tombstones, dry=only_look)
-            if gone and not folder.store:
-                sifted.unknown.append(folder.path)
-                continue
+            gone = sift(folder.path, tombstones, dry=dry or not folder.store)
+        except (KeepingError, OSError) as error:
+            sifted.failed[folder.path] = str(error)
+            continue
+        if gone and not folder.store:
+            sifted.unknown.append(folder.path)
+        elif gone:
+            sifted.folders.append(folder.path)
             if folder.kind == "archive":
                 sifted.archived += gone
             else:
                 sifted.exported += gone
-        except (KeepingError, OSError) as error:
-            sifted.failed[folder.path] = str(error)
-            continue
-        if gone:
-            sifted.folders.append(folder.path)
     return sifted
 
 
 # -- archives ------------------
 
 
-def _sift_archive(path: Path, tombstones: Tombstones, dry: bool) -> int:
+def _sift_archive(path: Path, tombstones: Tombstones, *, dry: bool) -> int:
     try:
         archive = Archive(path)
     except ArchiveError:
@@ -151,20 +147,20 @@ def _names(table: str, row: Row) -> Iterator[tuple[str, str, str]]:
             value = row.get(one.column)
             hashes = value if is_list(value) else [value]
             scope = row.get("session_id") or row.get("trace_id") or ""
-            for hash_ in hashes:
-                if one.to == "message":
-                    yield MESSAGE, project, f"{scope}\0{hash_}"
-                else:
-                    yield DEFINITION, project, str(hash_)
+            yield from (_key(one.to, project, scope, hash_) for hash_ in hashes)
 
 
 def _content(table: str, row: Row) -> tuple[str, str, str] | None:
-    project = str(row.get("project", ""))
-    if table == "definition":
-        return DEFINITION, project, str(row.get("hash"))
+    if table not in CONTENTS:
+        return None
+    return _key(table, str(row.get("project", "")), row.get("scope"), row.get("hash"))
+
+
+def _key(table: str, project: str, scope: object, hash_: object) -> tuple[str, str, str]:
+    """What tells contents of a table apart, as tombstones name them."""
     if table == "message":
-        return MESSAGE, project, f"{row.get('scope')}\0{row.get('hash')}"
-    return None
+        return MESSAGE, project, f"{scope}\0{hash_}"
+    return DEFINITION, project, str(hash_)
 
 
 # -- exported sets ------------------

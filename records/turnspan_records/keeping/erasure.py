@@ -21,8 +21,6 @@ from typing import Final, get_args
 
 from turnspan import config
 from turnspan.redaction.redactor import Redactor
-from turnspan_clickhouse.files.atomic_files import private_folder
-from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.owner_columns import BELONGING, PROJECT, USER, key_of
 from turnspan_clickhouse.rows.tables import RECORDS, LlmCall, SpanRow, ToolCall, TurnSummary
@@ -40,14 +38,15 @@ from turnspan_records.keeping.keys import Tables
 from turnspan_records.keeping.owner_conditions import (
     UNIT,
     OwnerKeys,
+    belongs,
     id_sql,
     of_pass,
     of_tombstones,
-    user_conditions,
 )
 from turnspan_records.keeping.proof import MOST_WORDS, Leftover, Proof, search
 from turnspan_records.keeping.subject_keys import ForgetSubject, SubjectKind
-from turnspan_records.keeping.work import Work, is_ours, new_name, unfinished
+from turnspan_records.keeping.work import Work, alone, is_ours, new_name, silent, unfinished
+from turnspan_records.sql import statement
 
 Stage = Callable[[str], None]
 """Told what is being done, in a few words."""
@@ -93,11 +92,8 @@ def subjects(store: Store, kind: SubjectKind, id_: str, project: str = "") -> li
         found = {id_} if _recorded_project(store, id_) else set[str]()
     else:
         found = _projects(store, kind, id_)
-    tombstones = store.query(
-        f"SELECT DISTINCT toString(project) FROM {Tables(store).everywhere(Tombstone)}"
-        " WHERE asked AND kind = {kind:String}",
-        {"kind": kind},
-    ).rows
+    sql = statement("keeping/forgotten_projects", tombstone=Tables(store).everywhere(Tombstone))
+    tombstones = store.query(sql, {"kind": kind}).rows
     known = read_tombstones(store) if tombstones else None
     for (name,) in tombstones:
         one = str(name)
@@ -114,15 +110,11 @@ def plan(store: Store, subject: ForgetSubject) -> ErasurePlan:
     Raises:
         StoreError: as ``Store.query``.
     """
-    with _alone(store):
-        work = _begun(store)
-        try:
-            keys = subject_keys.gather(work, subject, time.time_ns())
-            subject_keys.mark(work, keys, _HELD)
-            rows = {one.record.table: one.rows for one in work.counts()}
-            copies = sift_copies(store_id(store), _foreseen(store, keys), dry=True)
-        finally:
-            work.clear()
+    with _alone(store), _pass(store) as work:
+        keys = subject_keys.gather(work, subject, time.time_ns())
+        subject_keys.mark(work, keys, _HELD)
+        rows = {one.record.table: one.rows for one in work.counts()}
+        copies = sift_copies(store_id(store), _foreseen(store, keys), dry=True)
     return ErasurePlan(subject, rows, bool(_forgotten(store, subject)), copies)
 
 
@@ -132,13 +124,9 @@ def _foreseen(store: Store, keys: OwnerKeys) -> Tombstones:
         f"SELECT key, toInt64({keys.until:d}) AS time FROM ({keys.query((kind,))})"
         for kind in sorted(keys.kinds)
     )
-    joined, untils = store.query(
-        "WITH arraySort(groupArray((key, time))) AS sorted SELECT"
-        " arrayStringConcat(arrayMap(one -> hex(one.1), sorted)), arrayMap(one -> one.2, sorted)"
-        " FROM (SELECT key, max(time) AS time FROM (SELECT key, toUnixTimestamp64Nano(until) AS"
-        f" time FROM {Tables(store).everywhere(Tombstone)} UNION ALL {union}) GROUP BY key)",
-        settings={"final": 0},
-    ).rows[0]
+    tombstone = Tables(store).everywhere(Tombstone)
+    sql = statement("keeping/foreseen", tombstone=tombstone, keys=union)
+    joined, untils = store.query(sql, settings={"final": 0}).rows[0]
     kinds = keys.kinds | read_tombstones(store, shared=True).kinds
     return Tombstones(bytes.fromhex(str(joined)), list(untils), kinds)
 
@@ -163,7 +151,7 @@ def forget(
         KeepingError: a shipper kept the spool.
         StoreError: as ``Store.query``; doing it again continues.
     """
-    tell = stage or _silent
+    tell = stage or silent
     with _alone(store):
         tell("looking")
         # What is searched for has an end (proof.MOST_WORDS): what was asked for goes first.
@@ -174,20 +162,20 @@ def forget(
                 f"There are no records of {subject.kind} {subject.id!r} in project "
                 f"{subject.project!r}."
             )
-        until = _settling(store, settle, began_at)
-        return _erase(store, _asked_key(subject), words, until, tell)
+        if settle is None:
+            settle = 0.0 if store.dsn.embedded else LOOK_SECONDS + 1
+        return _erase(store, _asked_key(subject), words, began_at + settle, tell)
 
 
 def forget_again(store: Store, *, texts: Sequence[str] = (), stage: Stage | None = None) -> Erased:
     """Remove whatever has come back of what was ever forgotten. Raises as ``forget``."""
     with _alone(store):
-        return _erase(store, None, list(texts), 0.0, stage or _silent)
+        return _erase(store, None, list(texts), 0.0, stage or silent)
 
 
 def _bury(store: Store, subject: ForgetSubject, reason: str, author: str) -> float:
     """Write the tombstones of a subject, where anything is recorded of it; returns when."""
-    work = _begun(store)
-    try:
+    with _pass(store) as work:
         until = time.time_ns()
         keys = subject_keys.gather(work, subject, until)
         if _recorded(work, keys, subject):
@@ -197,8 +185,6 @@ def _bury(store: Store, subject: ForgetSubject, reason: str, author: str) -> flo
                 "author": redactor.text(author, "forget:author"),
             }
             _write_tombstones(work, keys, subject, said)
-    finally:
-        work.clear()
     mark(Spool(store.dsn.spool).folder)
     return time.monotonic()
 
@@ -218,16 +204,9 @@ def _write_tombstones(
 ) -> None:
     """Those of what belongs to the subject, then its own: without that the others do not count."""
     forgetting = secrets.token_hex(8)
-    work.store.command(
-        f"INSERT INTO {work.tables.everywhere(Tombstone)}"
-        " (project, kind, key, until, forgetting_id, asked, reason, author, created_at, written_at)"
-        " WITH fromUnixTimestamp64Nano({until:Int64}, 'UTC') AS now"
-        " SELECT DISTINCT reason, substring(record, length({unit:String}) + 1), key, now,"
-        " {forgetting:String}, false, '', '', now, now"
-        f" FROM {work.tables.work} WHERE pass = {{pass:String}}"
-        " AND startsWith(record, {unit:String})",
-        {"unit": UNIT, "until": keys.until, "forgetting": forgetting, "pass": work.name},
-    )
+    names = {"tombstone": work.tables.everywhere(Tombstone), "work": work.tables.work}
+    given = {"unit": UNIT, "until": keys.until, "forgetting": forgetting, "pass": work.name}
+    work.store.command(statement("keeping/tombstones", **names), given)
 
     def asked(row: Tombstone) -> Tombstone:
         row.forgetting_id, row.asked = forgetting, True
@@ -264,9 +243,8 @@ def _erase(
     if left:
         done.proof.left.append(Leftover("the store's old parts", "that a query still reads", left))
     for path in done.copies.unknown:
-        done.proof.left.append(
-            Leftover(str(path), "a copy that does not say of which store: --copy")
-        )
+        what = "a copy that does not say of which store: --copy"
+        done.proof.left.append(Leftover(str(path), what))
     for path, why in done.copies.failed.items():
         done.proof.left.append(Leftover(str(path), f"it could not be sifted: {why}"))
     return done
@@ -274,19 +252,10 @@ def _erase(
 
 def _delete(store: Store, every: Collection[OwnerKeys], done: Erased) -> None:
     for keys in every:
-        work = _begun(store)
-        try:
+        with _pass(store) as work:
             subject_keys.mark(work, keys, _HELD)
             for table, rows in work.delete().items():
                 done.rows[table] = done.rows.get(table, 0) + rows
-        finally:
-            work.clear()
-
-
-def _settling(store: Store, settle: float | None, began: float) -> float:
-    if settle is None:
-        settle = 0.0 if store.dsn.embedded else LOOK_SECONDS + 1
-    return began + settle
 
 
 # -- what there is ------------------
@@ -300,20 +269,22 @@ def _alone(store: Store) -> Generator[None]:
     Raises:
         KeepingError: another process is at it.
     """
-    lock = FileLock.take(private_folder(Spool(store.dsn.spool).folder) / _LOCK)
-    if lock is None:
-        raise KeepingError("Another process is forgetting something: wait for it to finish.")
-    try:
+    at_it = "Another process is forgetting something: wait for it to finish."
+    with alone(Spool(store.dsn.spool).folder / _LOCK, at_it):
         for name in unfinished(store):
             if f"-{_KIND}-" in name and is_ours(name):
                 Work(store, name).clear()
         yield
+
+
+@contextlib.contextmanager
+def _pass(store: Store) -> Generator[Work]:
+    """A pass of which nothing stays."""
+    work = Work(store, new_name(_KIND))
+    try:
+        yield work
     finally:
-        lock.release()
-
-
-def _begun(store: Store) -> Work:
-    return Work(store, new_name(_KIND))
+        work.clear()
 
 
 def _asked_key(subject: ForgetSubject) -> bytes:
@@ -340,12 +311,10 @@ def _projects(store: Store, kind: str, id_: str) -> set[str]:
         table = Tables(store).everywhere(record)
         for key in BELONGING[record.table].keys:
             if key.kind == kind:
-                sql = (
-                    f"SELECT DISTINCT toString(project) FROM {table}"
-                    f" WHERE {id_sql(key)} = {{id:String}}"
+                sql = statement("keeping/projects_of", table=table, id=id_sql(key))
+                found.update(
+                    str(row[0]) for row in store.query(sql, {"id": id_}, {"final": 0}).rows
                 )
-                rows = store.query(sql, {"id": id_}, {"final": 0}).rows
-                found.update(str(row[0]) for row in rows)
     return found
 
 
@@ -353,23 +322,13 @@ def _sessions_of(store: Store, subject: ForgetSubject) -> list[str]:
     """Ids of a user's sessions, as words to search for."""
     if subject.kind != USER:
         return []
-    work = _begun(store)
-    until = time.time_ns()
     found: list[str] = []
-    try:
+    with _pass(store) as work:
         subject_keys.name(work, subject)
-        keys = of_pass(work, until)
+        keys = of_pass(work, time.time_ns())
         for record in (TurnSummary, LlmCall):
-            table = work.tables.everywhere(record)
-            sql = (
-                f"SELECT DISTINCT session_id FROM {table} WHERE {user_conditions(record, keys)}"
-                f" LIMIT {MOST_WORDS}"
-            )
+            names = {"table": work.tables.everywhere(record), "most": str(MOST_WORDS)}
+            where = belongs(record, keys, kinds=(USER,))
+            sql = statement("keeping/sessions_of_user", where=where, **names)
             found += [str(row[0]) for row in store.query(sql, None, {"final": 0}).rows]
-    finally:
-        work.clear()
     return list(dict.fromkeys(found))
-
-
-def _silent(_: str) -> None:
-    """The stage of somebody who is not told."""

@@ -14,6 +14,7 @@ from typing import Final
 from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.store.client import Store, quoted
 from turnspan_records.keeping.keys import Tables
+from turnspan_records.sql import statement
 
 WAIT_SECONDS: Final = 60.0
 """How long is waited for others to stop reading old parts; of replicas, as their own cleaning takes
@@ -24,7 +25,7 @@ the spot, of the whole table."""
 _LIFETIME: Final = re.compile(r"\bold_parts_lifetime = ([1-9]\d*)")
 
 
-def free(store: Store, records: Collection[type[Record]], *, wait: float = WAIT_SECONDS) -> int:
+def free(store: Store, records: Collection[type[Record]]) -> int:
     """Remove the old parts of these tables; returns how many of them are left, since somebody reads
     them still.
 
@@ -32,7 +33,7 @@ def free(store: Store, records: Collection[type[Record]], *, wait: float = WAIT_
         StoreError: as ``Store.command``.
     """
     tables = Tables(store)
-    deadline = time.monotonic() + wait * (3 if tables.replicated else 1)
+    deadline = time.monotonic() + WAIT_SECONDS * (3 if tables.replicated else 1)
     left = 0
     for record in old_parts(store, records):
         table = f"{tables.changed(record)}{tables.on_cluster}"
@@ -70,12 +71,8 @@ def old_parts(
     if tables.replicated:
         parts = f"clusterAllReplicas({quoted(store.dsn.cluster)}, system.parts)"
     names = {tables.changed(record).rpartition(".")[2]: record for record in records}
-    found = store.query(
-        f"SELECT table, count() FROM {parts} WHERE database = {{database:String}}"
-        f" AND table IN {{tables:Array(String)}} AND {where} GROUP BY table ORDER BY table",
-        {"database": store.database, "tables": list(names)},
-        {"final": 0},
-    )
+    given = {"database": store.database, "tables": list(names)}
+    found = store.query(statement("keeping/parts", parts=parts, where=where), given, {"final": 0})
     return {names[str(table)]: int(number) for table, number in found.rows}
 
 
@@ -89,11 +86,7 @@ def finish_masks(store: Store, records: Collection[type[Record]]) -> None:
 
 def _lifetime(store: Store, table: str) -> int:
     """What an operator has set for a table; 0 where it is the server's own."""
-    found = store.query(
-        "SELECT create_table_query FROM system.tables"
-        " WHERE database = {database:String} AND name = {table:String}",
-        {"database": store.database, "table": table},
-        {"final": 0},
-    ).rows
+    given = {"database": store.database, "table": table}
+    found = store.query(statement("keeping/definition_of_table"), given, {"final": 0}).rows
     match = _LIFETIME.search(str(found[0][0])) if found else None
     return int(match[1]) if match else 0

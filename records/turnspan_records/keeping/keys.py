@@ -42,24 +42,16 @@ class Tables:
 
     def __init__(self, store: Store | Dsn) -> None:
         dsn = store.dsn if isinstance(store, Store) else store
-        self._cluster = dsn.cluster
-        self._alone = bool(self._cluster) and not dsn.replicated
+        self._suffix = "_local" if dsn.cluster else ""
         self.database = quoted(dsn.database)
-
-    @property
-    def node_by_node(self) -> bool:
+        self.node_by_node = bool(dsn.cluster) and not dsn.replicated
         """Whether other nodes have rows that this one cannot delete."""
-        return self._alone
-
-    @property
-    def replicated(self) -> bool:
+        self.replicated = bool(dsn.cluster) and not self.node_by_node
         """Whether replicas run each mutation for themselves."""
-        return bool(self._cluster) and not self._alone
-
-    @property
-    def on_cluster(self) -> str:
+        self.on_cluster = f" ON CLUSTER {quoted(dsn.cluster)}" if self.replicated else ""
         """What a statement that changes a table needs to reach all nodes."""
-        return f" ON CLUSTER {quoted(self._cluster)}" if self.replicated else ""
+        self.work = f"{self.database}.keeping_row"
+        """The table that holds what was decided."""
 
     def everywhere(self, record: type[Record]) -> str:
         """The rows of all nodes."""
@@ -67,12 +59,11 @@ class Tables:
 
     def held(self, record: type[Record]) -> str:
         """The rows that a pass may take."""
-        return self.changed(record) if self._alone else self.everywhere(record)
+        return self.changed(record) if self.node_by_node else self.everywhere(record)
 
     def changed(self, record: type[Record]) -> str:
         """The table that statements which delete name."""
-        suffix = "_local" if self._cluster else ""
-        return f"{self.database}.{record.table}{suffix}"
+        return f"{self.database}.{record.table}{self._suffix}"
 
     def deletion(self, record: type[Record], condition: str, *, free: bool) -> str:
         """The statement that deletes rows; with ``free`` one that writes their parts anew."""
@@ -80,8 +71,3 @@ class Tables:
         if free:
             return f"ALTER TABLE {table} DELETE WHERE {condition}"
         return f"DELETE FROM {table} WHERE {condition}"
-
-    @property
-    def work(self) -> str:
-        """The table that holds what was decided."""
-        return f"{self.database}.keeping_row"

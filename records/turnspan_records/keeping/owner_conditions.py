@@ -24,6 +24,7 @@ from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.keeping.keys import Tables
 from turnspan_records.keeping.work import Work
+from turnspan_records.sql import statement
 
 UNIT: Final = "key:"
 """What begins the name of the units of a pass that are keys; the rest is their kind."""
@@ -51,12 +52,8 @@ def kinds_sql(kinds: Collection[str], prefix: str = "") -> str:
 
 def of_pass(work: Work, until: int) -> OwnerKeys:
     """The keys that a pass has gathered."""
-    found = work.store.query(
-        f"SELECT DISTINCT record FROM {work.tables.work}"
-        " WHERE pass = {pass:String} AND startsWith(record, {unit:String})",
-        {"pass": work.name, "unit": UNIT},
-        {"final": 0},
-    ).rows
+    sql = statement("keeping/kinds_of_pass", work=work.tables.work)
+    found = work.store.query(sql, {"pass": work.name, "unit": UNIT}, {"final": 0}).rows
     kinds = frozenset(str(row[0]).removeprefix(UNIT) for row in found)
 
     def query(wanted: Collection[str]) -> str:
@@ -74,17 +71,9 @@ def of_tombstones(store: Store, asked: bytes | None = None) -> list[OwnerKeys]:
     """
     table = Tables(store).everywhere(Tombstone)
     mine = "" if asked is None else f" AND hex(key) = '{asked.hex().upper()}'"
-    whole = f"SELECT forgetting_id FROM {table} WHERE asked{mine}"
-    times = f"SELECT until FROM {table} WHERE asked{mine}"
-    # What landing adds has the time of what it was found by, and no forgetting of its own.
-    where = (
-        f"(forgetting_id GLOBAL IN ({whole}) OR (forgetting_id = '' AND until GLOBAL IN ({times})))"
-    )
-    found = store.query(
-        "SELECT toUnixTimestamp64Nano(until) AS time, groupUniqArray(toString(kind))"
-        f" FROM {table} WHERE {where} GROUP BY time ORDER BY time",
-        settings={"final": 0},
-    ).rows
+    where = statement("keeping/of_forgettings", table=table, mine=mine)
+    sql = statement("keeping/kinds_by_time", table=table, where=where)
+    found = store.query(sql, settings={"final": 0}).rows
     return [_until(table, where, int(time), frozenset(map(str, kinds))) for time, kinds in found]
 
 
@@ -141,8 +130,3 @@ def id_sql(key: OwnerKey) -> str:
     if key.column == "attributes":
         return f"attributes['{key.attribute}']"
     return f"JSONExtractString({key.column}, '{key.attribute}')"
-
-
-def user_conditions(record: type[Record], keys: OwnerKeys) -> str:
-    """``belongs`` by the user alone."""
-    return belongs(record, keys, kinds=("user",))

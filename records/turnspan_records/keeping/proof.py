@@ -138,10 +138,8 @@ def _search_files(folder: Path, needles: Sequence[bytes], proof: Proof, what: st
         proof.files += 1
         # A file that went meanwhile holds nothing.
         with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
-            size, number = _occurrences(iter(lambda: file.read(_PIECE), b""), needles)
-            proof.bytes += size
-            if number:
-                proof.left.append(Leftover(str(path), f"words, in {what}", number))
+            pieces = iter(lambda: file.read(_PIECE), b"")
+            _count(proof, pieces, needles, path, f"words, in {what}")
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -152,17 +150,20 @@ def _files(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _occurrences(pieces: Iterator[bytes], needles: Sequence[bytes]) -> tuple[int, int]:
-    """How many bytes there are, and how often one of the words begins in them."""
-    size = number = 0
+def _count(
+    proof: Proof, pieces: Iterator[bytes], needles: Sequence[bytes], path: Path, what: str
+) -> None:
+    """Note how many bytes there are, and how often one of the words begins in them."""
+    number = 0
     tail, overlap = b"", max((len(needle) for needle in needles), default=1) - 1
     for piece in pieces:
-        size += len(piece)
+        proof.bytes += len(piece)
         text = tail + piece
         # What ends in the tail was counted with the piece before.
         number += sum(text.count(needle) - tail.count(needle) for needle in needles)
         tail = text[-overlap:] if overlap else b""
-    return size, number
+    if number:
+        proof.left.append(Leftover(str(path), what, number))
 
 
 def _search_archive(path: Path, needles: Sequence[bytes], proof: Proof) -> None:
@@ -173,10 +174,8 @@ def _search_archive(path: Path, needles: Sequence[bytes], proof: Proof) -> None:
         archive = Archive(path)
         for table in archive.manifest.tables:
             for lines in archive.lines(table):
-                size, number = _occurrences((line + b"\n" for line in lines), needles)
-                proof.bytes += size
-                if number:
-                    proof.left.append(Leftover(str(path), f"words, in lines of {table}", number))
+                pieces = (line + b"\n" for line in lines)
+                _count(proof, pieces, needles, path, f"words, in lines of {table}")
     except KeepingError as error:
         proof.left.append(Leftover(str(path), f"an archive that cannot be read: {error}"))
 
@@ -184,10 +183,7 @@ def _search_archive(path: Path, needles: Sequence[bytes], proof: Proof) -> None:
 def _search_parquet(folder: Path, needles: Sequence[bytes], proof: Proof) -> None:
     for path in sorted(folder.glob("*.parquet")):
         try:
-            size, number = _occurrences(texts_of(folder, path.name), needles)
+            pieces = texts_of(folder, path.name)
+            _count(proof, pieces, needles, path, "words, in rows of a set")
         except KeepingError as error:
             proof.left.append(Leftover(str(path), f"a file that cannot be read: {error}"))
-            continue
-        proof.bytes += size
-        if number:
-            proof.left.append(Leftover(str(path), "words, in rows of a set", number))

@@ -68,7 +68,8 @@ def restore(
     for record in reversed(RECORDS):
         for rows, away in _pieces(found, record, forgotten):
             if rows:
-                _insert(store, record, rows)
+                for _, block in blocks(record, rows, _refuse):
+                    store.insert_native(record.table, block, f"restore-{secrets.token_hex(16)}")
                 made.rows[record.table] = made.rows.get(record.table, 0) + len(rows)
             if away:
                 made.forgotten[record.table] = made.forgotten.get(record.table, 0) + away
@@ -100,11 +101,6 @@ def _pieces(
                 if forgotten is None or not forgotten(record.table, row):
                     rows.append(record_of(record, row))
             yield rows, len(part) - len(rows)
-
-
-def _insert(store: Store, record: type[Record], rows: list[Record]) -> None:
-    for _, block in blocks(record, rows, _refuse):
-        store.insert_native(record.table, block, f"restore-{secrets.token_hex(16)}")
 
 
 def _refuse(error: Exception) -> None:

@@ -7,18 +7,14 @@ continued by the next, from the same decision: nothing is deleted before its arc
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import time
-from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
-from turnspan_clickhouse.files.atomic_files import private_folder
-from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.rows.tables import TurnSummary, columns
 from turnspan_clickhouse.store.client import Store, quoted
 from turnspan_clickhouse.store.dsn import Dsn, data_folder
@@ -30,8 +26,17 @@ from turnspan_records.keeping.deletion_plan import ARCHIVED, TEXT_COLUMNS, decid
 from turnspan_records.keeping.errors import KeepingError
 from turnspan_records.keeping.keys import row_key
 from turnspan_records.keeping.policy import Policy
-from turnspan_records.keeping.work import Progress, Work, is_ours, new_name, unfinished
+from turnspan_records.keeping.work import (
+    Progress,
+    Work,
+    alone,
+    is_ours,
+    new_name,
+    silent,
+    unfinished,
+)
 from turnspan_records.screens.inventory import table_sizes
+from turnspan_records.sql import statement
 
 _DECIDED, _ARCHIVED = "phase:decided", "phase:archived"
 _KIND: Final = "retain"
@@ -83,27 +88,30 @@ def retain(
         StoreError: as ``Store.query``; running it again continues.
     """
     policy = policy or Policy()
-    tell = progress or _silent
-    with _alone(store.dsn):
+    tell = progress or silent
+    at_it = f"Another process is at it with {store.dsn}: wait for it to finish."
+    with alone(_lock(store.dsn), at_it):
         continued = _finish_others(store, tell, apply=apply, archive=policy.archive)
         work = Work(store, new_name(_KIND))
         decide(work, policy, tell)
         going = _going(work)
         lives = tuple(ttl.changes(store, policy.ttl))
-        node_by_node = work.tables.node_by_node
+        rest = (continued, lives, work.tables.node_by_node)
         if not apply:
             work.clear()
-            return Retained(
-                False, going, continued=continued, lives=lives, node_by_node=node_by_node
-            )
+            return Retained(False, going, None, None, (), *rest)
         path = policy.folder / work.name
-        _note(work, _DECIDED, {"archive": str(path), "days": policy.content_days, **_about(policy)})
+        about = {
+            "archive": str(path),
+            "days": policy.content_days,
+            "policy": policy.as_toml(),
+            "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        }
+        _note(work, _DECIDED, about)
         made, checks = _finish(work, tell)
         for change in lives:
             ttl.put(store, change)
-    return Retained(
-        *(True, going, path if made else None, made, checks, continued, lives, node_by_node)
-    )
+    return Retained(True, going, path if made else None, made, checks, *rest)
 
 
 # -- one pass ------------------
@@ -148,14 +156,14 @@ def _without_texts(work: Work) -> None:
         "written_at": "r.written_at - toIntervalNanosecond(1)",
     }
     table = work.tables.held(TurnSummary)
-    work.store.command(
-        f"INSERT INTO {table} ({', '.join(names)})"
-        f" SELECT {', '.join(values[name] for name in names)}"
-        f" FROM (SELECT * FROM {table} FINAL) AS r"
-        f" WHERE {row_key(TurnSummary)} GLOBAL IN ({work.keys(TurnSummary.table)})",
-        None,
-        {"max_partitions_per_insert_block": 0},
+    sql = statement(
+        "keeping/without_texts",
+        table=table,
+        names=", ".join(names),
+        values=", ".join(values[name] for name in names),
+        marked=f"{row_key(TurnSummary)} GLOBAL IN ({work.keys(TurnSummary.table)})",
     )
+    work.store.command(sql, None, {"max_partitions_per_insert_block": 0})
 
 
 def _going(work: Work) -> tuple[Going, ...]:
@@ -166,13 +174,6 @@ def _going(work: Work) -> tuple[Going, ...]:
         estimated = round(size.bytes * one.rows / max(1, size.rows))
         found.append(Going(one.record.table, one.reason, one.rows, min(size.bytes, estimated)))
     return tuple(found)
-
-
-def _about(policy: Policy) -> dict[str, Any]:
-    return {
-        "policy": policy.as_toml(),
-        "began": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
 
 
 # -- passes that were cut short ------------------
@@ -211,37 +212,20 @@ def _finish_others(
 
 def _note(work: Work, what: str, said: dict[str, Any]) -> None:
     """Note in the store how far a pass is; the marks before are there on every replica then."""
-    work.store.command(
-        f"INSERT INTO {work.tables.work} (pass, record, reason)"
-        " SELECT {pass:String}, {record:String}, {reason:String}",
-        {"pass": work.name, "record": what, "reason": orjson.dumps(said).decode()},
-    )
+    sql = statement("keeping/note", work=work.tables.work)
+    given = {"pass": work.name, "record": what, "reason": orjson.dumps(said).decode()}
+    work.store.command(sql, given)
 
 
 def _noted(work: Work, what: str) -> Any:
     """What was noted; None where nothing was."""
-    rows = work.store.query(
-        f"SELECT reason FROM {work.tables.work}"
-        " WHERE pass = {pass:String} AND record = {record:String} LIMIT 1",
-        {"pass": work.name, "record": what},
-    ).rows
+    sql = statement("keeping/noted", work=work.tables.work)
+    rows = work.store.query(sql, {"pass": work.name, "record": what}).rows
     return orjson.loads(rows[0][0]) if rows else None
 
 
-@contextlib.contextmanager
-def _alone(dsn: Dsn) -> Generator[None]:
-    """While nobody else of this machine is at it: an embedded store, too, is another process's
-    between two statements."""
+def _lock(dsn: Dsn) -> Path:
+    """An embedded store, too, is another process's between two statements."""
     of = str(dsn) if dsn.embedded else f"{dsn.host}:{dsn.port}/{dsn.database}"
     name = hashlib.sha256(of.encode()).hexdigest()[:12]
-    lock = FileLock.take(private_folder(data_folder()) / f"retain-{name}.lock")
-    if lock is None:
-        raise KeepingError(f"Another process is at it with {dsn}: wait for it to finish.")
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def _silent(_stage: str, _done: int, _total: int) -> None:
-    """The progress of somebody who is not told."""
+    return data_folder() / f"retain-{name}.lock"

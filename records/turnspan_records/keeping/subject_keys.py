@@ -5,7 +5,7 @@ Nobody holds the ids: they are hashed where they lie, however many there are.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -46,6 +46,7 @@ from turnspan_clickhouse.rows.tables import (
 from turnspan_records.keeping.owner_conditions import UNIT, OwnerKeys, belongs, of_pass
 from turnspan_records.keeping.references import CONTENTS, REFERENCES, SCOPE, ContentTable
 from turnspan_records.keeping.work import Work
+from turnspan_records.sql import statement
 
 SubjectKind: TypeAlias = Literal["session", "user", "turn", "project"]
 
@@ -53,6 +54,12 @@ _PLACED: Final = (
     *(LlmCall, TurnSummary, ToolCall, SpanRow, ContextAssemblyRow, ContextItemRow, ArtifactRow),
     *(Consortium, ConsortiumIteration, ConsortiumMember),
 )
+_NAMED: Final[Mapping[type[Record], tuple[str, str]]] = {
+    ContextAssemblyRow: (SPAN, "assembly_id"),
+    ArtifactRow: (ARTIFACT, "artifact_id"),
+    Consortium: (CONSORTIUM, "consortium_id"),
+}
+"""What judgments call a row besides its span: the kind, and the column of the id."""
 _NESTED: Final = 64
 """How deep turns are followed into turns."""
 
@@ -81,8 +88,8 @@ def gather(work: Work, subject: ForgetSubject, until: int) -> OwnerKeys:
     keys = of_pass(work, until)
     _turns_and_traces(work, keys)
     keys = of_pass(work, until)
-    for record in _PLACED:
-        _contents(work, record, keys, whole_sessions=subject.kind != TURN)
+    whole_sessions = subject.kind != TURN
+    _put(work, [one for record in _PLACED for one in _contents(work, record, keys, whole_sessions)])
     _attempts(work, of_pass(work, until))
     return of_pass(work, until)
 
@@ -91,24 +98,20 @@ def name(work: Work, subject: ForgetSubject) -> None:
     """Note the key of a subject itself."""
     given = {"project": subject.project, "id": subject.id}
     own = _hashed(subject.kind, "{id:String}")
-    _put(work, "(SELECT {project:String} AS project)", [(subject.kind, own)], given)
+    _put(work, [("(SELECT {project:String} AS project)", [(subject.kind, own)])], given)
 
 
 def _of_user(work: Work, keys: OwnerKeys) -> None:
     """The sessions in which a user took part, and the turns and traces that have no session."""
-    for record in (TurnSummary, LlmCall, ToolCall, SpanRow):
-        source = _rows(work, record, keys, (USER,))
-        _put(
-            *(work, source),
-            [
-                (SESSION, _key(SESSION, "session_id")),
-                (
-                    TURN,
-                    f"if(session_id = '' AND {_own_turn(record)}, {_key(TURN, 'turn_id')}, {_NO})",
-                ),
-                (TRACE, f"if(session_id = '', {_key(TRACE, 'trace_id')}, {_NO})"),
-            ],
-        )
+    session = (SESSION, _key(SESSION, "session_id"))
+    trace = (TRACE, f"if(session_id = '', {_key(TRACE, 'trace_id')}, {_NO})")
+
+    def turn(record: type[Record]) -> tuple[str, str]:
+        own = f"session_id = '' AND {_own_turn(record)}"
+        return TURN, f"if({own}, {_key(TURN, 'turn_id')}, {_NO})"
+
+    records = (TurnSummary, LlmCall, ToolCall, SpanRow)
+    _put(work, [(_rows(work, one, keys, (USER,)), [session, turn(one), trace]) for one in records])
 
 
 def _nested_turns(work: Work, until: int) -> None:
@@ -122,49 +125,39 @@ def _nested_turns(work: Work, until: int) -> None:
         before = number
         inner = f"{_hashed(TURN, 'parent_turn_id')} GLOBAL IN ({keys.query((TURN,))})"
         source = f"(SELECT * FROM {work.tables.everywhere(TurnSummary)} WHERE {inner})"
-        _put(work, source, [(TURN, _key(TURN, "turn_id"))])
+        _put(work, [(source, [(TURN, _key(TURN, "turn_id"))])])
 
 
 def _turns_and_traces(work: Work, keys: OwnerKeys) -> None:
-    for record in _PLACED:
-        source = _rows(work, record, keys, (SESSION,))
-        own = _own_turn(record)
-        _put(
-            *(work, source),
-            [
-                (TURN, f"if({own}, {_key(TURN, 'turn_id')}, {_NO})"),
-                (TRACE, _key(TRACE, "trace_id")),
-            ],
-        )
+    trace = (TRACE, _key(TRACE, "trace_id"))
+
+    def turn(record: type[Record]) -> tuple[str, str]:
+        return TURN, f"if({_own_turn(record)}, {_key(TURN, 'turn_id')}, {_NO})"
+
+    _put(work, [(_rows(work, one, keys, (SESSION,)), [turn(one), trace]) for one in _PLACED])
     # Of a turn's trace what nobody claims is the turn's where no other turn is in it.
     if TURN not in keys.kinds:
         return
     turns = work.tables.everywhere(TurnSummary)
     ours = f"{_hashed(TURN, 'turn_id')} GLOBAL IN ({keys.query((TURN,))})"
-    source = (
-        f"(SELECT project, trace_id FROM {turns} WHERE (project, trace_id) GLOBAL IN"
-        f" (SELECT project, trace_id FROM {turns} WHERE {ours})"
-        f" GROUP BY project, trace_id HAVING min({ours}))"
-    )
-    _put(work, source, [(TRACE, _key(TRACE, "trace_id"))])
+    source = statement("keeping/traces_of_turns", turns=turns, ours=ours)
+    _put(work, [(f"({source})", [trace])])
 
 
-def _contents(work: Work, record: type[Record], keys: OwnerKeys, *, whole_sessions: bool) -> None:
+def _contents(
+    work: Work, record: type[Record], keys: OwnerKeys, whole_sessions: bool
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """What the rows of a table are judged by, and what they share with others."""
     found = [(SPAN, _key(SPAN, "span_id"))] if "span_id" in dict(columns(record)) else []
-    if record is ContextAssemblyRow:
-        found.append((SPAN, _key(SPAN, "assembly_id")))
-    if record is ArtifactRow:
-        found.append((ARTIFACT, _key(ARTIFACT, "artifact_id")))
-    if record is Consortium:
-        found.append((CONSORTIUM, _key(CONSORTIUM, "consortium_id")))
+    if own := _NAMED.get(record):
+        found.append((own[0], _key(*own)))
     if record in (LlmCall, TurnSummary, ArtifactRow):
         found += [(TRIED, _key(TRIED, "attempt_id")), (ROLLED, _key(ROLLED, "rollout_id"))]
     for name in BELONGING[record.table].definitions:
         hashed = _key(DEFINITION, f"lower(hex({name}))")
         found.append((DEFINITION, f"if({name} = toFixedString('', 16), {_NO}, {hashed})"))
     source = _rows(work, record, keys, (SESSION, TURN, TRACE, USER))
-    _put(work, source, found)
+    yield source, found
     # All messages of a session go with it; of others those that nothing refers to any more.
     where = "session_id = ''" if whole_sessions else "1"
     for name in BELONGING[record.table].messages:
@@ -172,7 +165,7 @@ def _contents(work: Work, record: type[Record], keys: OwnerKeys, *, whole_sessio
             f"(SELECT project, {SCOPE} AS scope, arrayJoin({name}) AS hash"
             f" FROM {source} WHERE {where})"
         )
-        _put(work, inner, [(MESSAGE, _key(MESSAGE, MESSAGE_ID))])
+        yield inner, [(MESSAGE, _key(MESSAGE, MESSAGE_ID))]
 
 
 def _attempts(work: Work, keys: OwnerKeys) -> None:
@@ -194,7 +187,7 @@ def _attempts(work: Work, keys: OwnerKeys) -> None:
             f" AND (project, {column}) GLOBAL NOT IN ({others})"
             for record in (LlmCall, TurnSummary, ArtifactRow)
         )
-        _put(work, f"({source})", [(kind, _key(kind, column))])
+        _put(work, [(f"({source})", [(kind, _key(kind, column))])])
 
 
 MESSAGE_ID: Final = "concat(scope, '\\0', lower(hex(hash)))"
@@ -223,54 +216,47 @@ def _rows(work: Work, record: type[Record], keys: OwnerKeys, kinds: Collection[s
 
 def _put(
     work: Work,
-    source: str,
-    found: Collection[tuple[str, str]],
+    found: Iterable[tuple[str, Collection[tuple[str, str]]]],
     parameters: Mapping[str, Any] | None = None,
 ) -> None:
-    """Note the keys that these expressions give for the rows of a source: (kind, expression).
+    """Note the keys that expressions give for rows of sources: each source with (kind, expression).
 
     The reason of such a unit is its project.
     """
-    if not found:
-        return
-    pairs = ", ".join(f"('{UNIT}{kind}', {key})" for kind, key in found)
-    work.store.command(
-        f"INSERT INTO {work.tables.work} (pass, record, week, reason, key)"
-        " SELECT DISTINCT {pass:String}, one.1, toDate(0), project, one.2"
-        f" FROM (SELECT project, arrayJoin([{pairs}]) AS one FROM {source})"
-        f" WHERE one.2 != {_NO}",
-        {**(parameters or {}), "pass": work.name},
-        {"final": 0},
+    keys = " UNION ALL ".join(
+        f"SELECT project, arrayJoin([{pairs}]) AS one FROM {source}"
+        for source, named in found
+        if (pairs := ", ".join(f"('{UNIT}{kind}', {key})" for kind, key in named))
     )
+    if keys:
+        sql = statement("keeping/put_keys", work=work.tables.work, keys=keys)
+        work.store.command(sql, {**(parameters or {}), "pass": work.name}, {"final": 0})
 
 
 def mark(work: Work, keys: OwnerKeys, records: Collection[type[Record]]) -> None:
     """Mark the rows that belong to these keys, and the contents and attempts that nothing else
     refers to."""
-    for record in records:
-        condition = belongs(record, keys)
-        if condition != "0":
-            work.mark(record, condition)
-    for table in CONTENTS:
-        _mark_contents(work, keys, table)
+    conditions = {record: belongs(record, keys) for record in records}
+    work.mark_all({record: one for record, one in conditions.items() if one != "0"})
+    work.mark_all(
+        {CONTENTS[table]: one for table in CONTENTS if (one := _unshared(work, keys, table))}
+    )
 
 
-def _mark_contents(work: Work, keys: OwnerKeys, table: ContentTable) -> None:
+def _unshared(work: Work, keys: OwnerKeys, table: ContentTable) -> str:
+    """A condition on contents: that they are of these keys, and that no row refers to them which
+    is not."""
     kind = DEFINITION if table == "definition" else MESSAGE
     if kind not in keys.kinds:
-        return
-    id_ = MESSAGE_ID if table == "message" else "lower(hex(hash))"
-    mine = f"{_hashed(kind, id_)} GLOBAL IN ({keys.query((kind,))})"
-    named: list[str] = []
-    for one in REFERENCES:
-        if one.to == table:
-            scope = f", {SCOPE} AS scope" if table == "message" else ""
-            named.append(
-                f"SELECT {_hashed(kind, id_)} AS key FROM (SELECT project{scope},"
-                f" arrayJoin({one.hashes}) AS hash FROM {work.tables.everywhere(one.record)}"
-                f" WHERE NOT {belongs(one.record, keys)}) WHERE {mine}"
-            )
-    work.mark(
-        CONTENTS[table],
-        f"{mine} AND {_hashed(kind, id_)} GLOBAL NOT IN ({' UNION ALL '.join(named)})",
-    )
+        return ""
+    key = _hashed(kind, MESSAGE_ID if table == "message" else "lower(hex(hash))")
+    mine = f"{key} GLOBAL IN ({keys.query((kind,))})"
+    scope = f", {SCOPE} AS scope" if table == "message" else ""
+    named = [
+        f"SELECT {key} AS key FROM (SELECT project{scope}, arrayJoin({one.hashes}) AS hash"
+        f" FROM {work.tables.everywhere(one.record)} WHERE NOT {belongs(one.record, keys)})"
+        f" WHERE {mine}"
+        for one in REFERENCES
+        if one.to == table
+    ]
+    return f"{mine} AND {key} GLOBAL NOT IN ({' UNION ALL '.join(named)})"

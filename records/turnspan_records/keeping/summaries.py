@@ -7,62 +7,24 @@ made at any time, to the same result.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.times import utc
 from turnspan_records.access.window import Window, window_parameters
+from turnspan_records.sql import statement
+
+Number = TypeVar("Number", int, Decimal)
 
 SESSIONS: Final = 200
 """How many sessions are read at once."""
 ASKED: Final = 600
 """How many characters of a question are read: a summary shows its beginning."""
-
-_CHOSEN = """session_id != ''
-    AND ({project:String} = '' OR project = {project:String})
-    AND (empty({sessions:Array(String)}) OR session_id IN {sessions:Array(String)})
-    AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}"""
-
-_NUMBER = f"SELECT uniqExact(project, session_id) FROM turn_summary WHERE {_CHOSEN}"
-
-# A page of the window's sessions, after the last one. The window says which sessions, not which of
-# their turns: a summary is of the whole session.
-_NAMES = f"""
-SELECT project, session_id FROM turn_summary
-WHERE (project, session_id) > ({{after_project:String}}, {{after:String}}) AND {_CHOSEN}
-GROUP BY project, session_id
-ORDER BY project, session_id
-LIMIT {{limit:UInt32}}
-"""
-
-_TURNS = """
-SELECT session_id, turn_id, parent_turn_id, start_time, duration, status, user_id, agent_name,
-    leftUTF8(user_message, {asked:UInt32}) AS asked, stop_reason, stop_detail, rounds,
-    llm_call_count AS calls, tool_call_count AS tools, tool_error_count AS tool_errors,
-    input_tokens, output_tokens, cost_usd, models, error_type
-FROM turn_summary
-WHERE project = {project:String} AND session_id IN {sessions:Array(String)}
-ORDER BY session_id, start_time, turn_id
-"""
-
-_JUDGMENTS = """
-SELECT subject_kind, subject_id, kind, outcome, training_flag, score
-FROM annotation_current
-WHERE project = {project:String} AND subject_kind IN ('turn', 'session')
-    AND subject_id IN {ids:Array(String)} AND kind IN ('outcome', 'training_flag', 'score')
-"""
-
-_ARTIFACTS = """
-SELECT session_id, groupUniqArray(target) AS targets
-FROM artifact
-WHERE project = {project:String} AND session_id IN {sessions:Array(String)}
-GROUP BY session_id
-"""
 
 
 @dataclass(slots=True)
@@ -158,20 +120,22 @@ class SessionSummary:
     @property
     def input_tokens(self) -> int | None:
         """Tokens that the models were given."""
-        known = [turn.input_tokens for turn in self.turns if turn.input_tokens is not None]
-        return sum(known) if known else None
+        return _sum(turn.input_tokens for turn in self.turns)
 
     @property
     def output_tokens(self) -> int | None:
         """Tokens that they wrote."""
-        known = [turn.output_tokens for turn in self.turns if turn.output_tokens is not None]
-        return sum(known) if known else None
+        return _sum(turn.output_tokens for turn in self.turns)
 
     @property
     def cost_usd(self) -> Decimal | None:
         """What the calls of known price cost."""
-        known = [turn.cost_usd for turn in self.turns if turn.cost_usd is not None]
-        return sum(known, Decimal(0)) if known else None
+        return _sum(turn.cost_usd for turn in self.turns)
+
+
+def _sum(numbers: Iterable[Number | None]) -> Number | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known[1:], known[0]) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +154,7 @@ class Sessions:
 
 def number_of(store: Store, which: Sessions) -> int:
     """How many sessions these are. Raises ``StoreError`` as ``Store.query``."""
-    return int(store.query(_NUMBER, which.parameters).rows[0][0])
+    return int(store.query(statement("summaries/number"), which.parameters).rows[0][0])
 
 
 def summaries(store: Store, which: Sessions | None = None) -> Iterator[SessionSummary]:
@@ -203,7 +167,7 @@ def summaries(store: Store, which: Sessions | None = None) -> Iterator[SessionSu
     after = ("", "")
     while True:
         place = {"after_project": after[0], "after": after[1], "limit": SESSIONS}
-        rows = store.query(_NAMES, {**parameters, **place}).rows
+        rows = store.query(statement("summaries/names"), {**parameters, **place}).rows
         named = [(str(row[0]), str(row[1])) for row in rows]
         for one in dict.fromkeys(project for project, _ in named):
             yield from _of_project(store, one, [id_ for project, id_ in named if project == one])
@@ -216,7 +180,7 @@ def _of_project(store: Store, project: str, ids: list[str]) -> Iterator[SessionS
     found = {id_: SessionSummary(project, id_) for id_ in ids}
     nested: dict[str, list[SessionTurn]] = {id_: [] for id_ in ids}
     parameters = {"project": project, "sessions": ids}
-    for row in store.query(_TURNS, {**parameters, "asked": ASKED}).dicts():
+    for row in store.query(statement("summaries/turns"), {**parameters, "asked": ASKED}).dicts():
         session = found[str(row["session_id"])]
         if row["parent_turn_id"]:
             session.nested += 1
@@ -226,7 +190,7 @@ def _of_project(store: Store, project: str, ids: list[str]) -> Iterator[SessionS
     for session in found.values():
         if not session.turns:  # what began them was of another session, or is gone
             session.turns, session.nested = nested[session.session_id], 0
-    for id_, targets in store.query(_ARTIFACTS, parameters).rows:
+    for id_, targets in store.query(statement("summaries/artifacts"), parameters).rows:
         found[str(id_)].targets = sorted(map(str, targets))
     _judge(store, project, list(found.values()))
     # Between the two questions a session may have been forgotten.
@@ -250,7 +214,7 @@ def _judge(store: Store, project: str, sessions: Sequence[SessionSummary]) -> No
     verdicts = {("session", one.session_id): one.verdict for one in sessions}
     verdicts |= {("turn", turn.turn_id): turn.verdict for one in sessions for turn in one.turns}
     ids = sorted({id_ for _, id_ in verdicts})
-    rows = store.query(_JUDGMENTS, {"project": project, "ids": ids}).rows
+    rows = store.query(statement("summaries/judgments"), {"project": project, "ids": ids}).rows
     for kind, subject, what, outcome, flag, score in rows:
         verdict = verdicts.get((kind, subject))
         if verdict is None:  # a turn and a session of one id

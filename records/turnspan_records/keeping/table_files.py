@@ -9,6 +9,7 @@ import importlib
 import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
@@ -119,42 +120,20 @@ def same_in_parquet(folder: Path, record: type[Record]) -> Iterator[list[bytes]]
     """
     given = _arrow()
     path = _paths(folder, record.table)[1]
-    lines = _Reader(read_lines(folder, record.table))
+    lines = chain.from_iterable(read_lines(folder, record.table))
     try:
         with given.parquet.ParquetFile(path) as groups:
             for number in range(groups.num_row_groups):
                 group = groups.read_row_group(number)
-                found = lines.take(group.num_rows)
+                found = list(islice(lines, group.num_rows))
                 wanted = _table(given, record, b"\n".join(found) + b"\n")
                 if not _equal(wanted, group):
                     raise _damaged(path, "its rows are not those of the lines")
                 yield found
     except (OSError, given.arrow.ArrowException) as error:
         raise _damaged(path, str(error)) from None
-    if lines.take(1):
+    if next(lines, None) is not None:
         raise _damaged(path, "it has fewer rows than there are lines")
-
-
-class _Reader:
-    """Takes as many lines as are wanted from an iterator that gives some at a time."""
-
-    def __init__(self, pieces: Iterator[list[bytes]]) -> None:
-        self._pieces = pieces
-        self._held: list[bytes] = []
-        self._at = 0
-
-    def take(self, number: int) -> list[bytes]:
-        """The next lines, fewer at the end."""
-        found: list[bytes] = []
-        while len(found) < number:
-            if self._at == len(self._held):
-                self._held, self._at = next(self._pieces, list[bytes]()), 0
-                if not self._held:
-                    break
-            part = self._held[self._at : self._at + number - len(found)]
-            self._at += len(part)
-            found += part
-        return found
 
 
 def _table(given: _Arrow, record: type[Record], joined: bytes) -> Any:

@@ -12,6 +12,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_records.keeping.keys import Tables
 from turnspan_records.keeping.lines import BY_TABLE
+from turnspan_records.sql import statement
 
 _TTL: Final = re.compile(r" TTL (.*?)(?: SETTINGS |$)", re.DOTALL)
 _MOVES: Final = re.compile(r" TO (?:VOLUME|DISK) ")
@@ -50,11 +51,8 @@ def times_to_live(store: Store, tables: Sequence[str]) -> dict[str, str]:
     """
     changed = Tables(store).changed
     names = {changed(BY_TABLE[table]).rpartition(".")[2]: table for table in tables}
-    rows = store.query(
-        "SELECT name, engine_full FROM system.tables WHERE database = {database:String}"
-        " AND name IN {names:Array(String)}",
-        {"database": store.database, "names": list(names)},
-    ).rows
+    given = {"database": store.database, "names": list(names)}
+    rows = store.query(statement("keeping/engines"), given).rows
     engines = {names[str(name)]: str(engine) for name, engine in rows}
     found = {table: _TTL.search(engines.get(table, "")) for table in tables}
     return {table: rule[1] if rule else "" for table, rule in found.items()}

@@ -12,14 +12,20 @@ import re
 import secrets
 import time
 from calendar import timegm
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
+from turnspan_clickhouse.files.atomic_files import private_folder
+from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.files.lock_holders import host_and_pid
 from turnspan_clickhouse.rows.tables import RECORDS, Record
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.keeping.errors import KeepingError
 from turnspan_records.keeping.keys import BY_WEEK, Tables, row_key, week
+from turnspan_records.sql import statement
 
 SLICE: Final = 10_000_000
 """Marked rows that one statement has in memory: about 400 MB on the server."""
@@ -30,6 +36,10 @@ ABANDONED_SECONDS: Final = 86_400.0
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
+
+
+def silent(*_: object) -> None:
+    """The progress of somebody who is not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +75,14 @@ class Work:
         *,
         reason: str = "''",
         join: str = "",
-        settings: Mapping[str, Any] | None = None,
     ) -> None:
         """Mark the rows of a table, every version of each; conditions are ours, values parameters.
 
         ``reason`` is an expression; ``join`` a whole clause, of tables without the columns of this
         one. A row that is marked already gets the new reason.
         """
-        self.put(
-            record.table,
-            week(record),
-            row_key(record),
-            f"{self.tables.held(record)} AS r{join}",
-            where,
-            parameters,
-            reason=reason,
-            settings=settings,
-        )
+        source = f"{self.tables.held(record)} AS r{join}"
+        self.put(record.table, week(record), row_key(record), source, where, parameters, reason)
 
     def put(
         self,
@@ -91,18 +92,27 @@ class Work:
         source: str,
         where: str,
         parameters: Mapping[str, Any] | None = None,
-        *,
         reason: str = "''",
-        settings: Mapping[str, Any] | None = None,
     ) -> None:
         """Mark what is no row of a table: units that rows belong to."""
-        self.store.command(
-            f"INSERT INTO {self.tables.work} (pass, record, week, reason, key)"
-            f" SELECT {{pass:String}}, {{record:String}}, {of_week}, {reason}, {key}"
-            f" FROM {source} WHERE {where}",
-            {**(parameters or {}), "pass": self.name, "record": what},
-            {"final": 0, **(settings or {})},
+        names = {"week": of_week, "reason": reason, "key": key, "source": source, "where": where}
+        self.command(statement("keeping/mark", work=self.tables.work, **names), what, parameters)
+
+    def command(self, sql: str, what: str, parameters: Mapping[str, Any] | None = None) -> None:
+        """Run a statement about rows of a table, or units, in this pass; every version counts."""
+        given = {**(parameters or {}), "pass": self.name, "record": what}
+        self.store.command(sql, given, {"final": 0})
+
+    def mark_all(self, conditions: Mapping[type[Record], str]) -> None:
+        """Mark rows of many tables with one statement: many small inserts take much longer."""
+        rows = " UNION ALL ".join(
+            f"SELECT {{pass:String}}, '{record.table}', {week(record)}, '', {row_key(record)}"
+            f" FROM {self.tables.held(record)} AS r WHERE {where}"
+            for record, where in conditions.items()
         )
+        if rows:
+            into = f"INSERT INTO {self.tables.work} (pass, record, week, reason, key)"
+            self.store.command(f"{into} {rows}", {"pass": self.name}, {"final": 0})
 
     def keys(self, what: str, where: str = "1") -> str:
         """A query of the keys that are marked of a table or kind of unit. The name of the pass is
@@ -132,36 +142,25 @@ class Work:
 
     def counts(self) -> list[Marked]:
         """What is marked, by table and reason, in the order of the tables."""
-        found = self.store.query(
-            f"SELECT record, reason, count() FROM {self.tables.work}"
-            " WHERE pass = {pass:String} GROUP BY record, reason ORDER BY record, reason",
-            {"pass": self.name},
-        ).rows
+        sql = statement("keeping/counts", work=self.tables.work)
+        found = self.store.query(sql, {"pass": self.name}).rows
         by_name = {record.table: record for record in RECORDS}
-        order = {record: place for place, record in enumerate(RECORDS)}
         marked = [
             Marked(by_name[str(name)], str(reason), int(rows))
             for name, reason, rows in found
             if name in by_name
         ]
-        return sorted(marked, key=lambda one: order[one.record])
+        return sorted(marked, key=lambda one: RECORDS.index(one.record))
 
     def number_of(self, what: str) -> int:
         """How many units, or rows of a table, are marked."""
-        return self.number(
-            f"SELECT uniqExact(key) FROM {self.tables.work}"
-            " WHERE pass = {pass:String} AND record = {record:String}",
-            {"pass": self.name, "record": what},
-        )
+        sql = statement("keeping/number_of", work=self.tables.work)
+        return self.number(sql, {"pass": self.name, "record": what})
 
     def weeks(self, record: type[Record], reason: str = "") -> list[tuple[str, int]]:
         """The weeks in which rows of a table are marked, and how many."""
-        found = self.store.query(
-            f"SELECT toString(week), count() FROM {self.tables.work} WHERE pass = {{pass:String}}"
-            " AND record = {record:String} AND ({reason:String} = '' OR reason = {reason:String})"
-            " GROUP BY week ORDER BY week",
-            {"pass": self.name, "record": record.table, "reason": reason},
-        ).rows
+        given = {"pass": self.name, "record": record.table, "reason": reason}
+        found = self.store.query(statement("keeping/weeks", work=self.tables.work), given).rows
         return [(str(one), int(rows)) for one, rows in found]
 
     def left(self, record: type[Record]) -> int:
@@ -264,3 +263,19 @@ def unfinished(store: Store) -> list[str]:
         f"SELECT DISTINCT pass FROM {Tables(store).work} ORDER BY pass", None, {"final": 0}
     )
     return [str(row[0]) for row in found.rows]
+
+
+@contextmanager
+def alone(lock: Path, otherwise: str) -> Generator[None]:
+    """While no other process of this machine has a lock.
+
+    Raises:
+        KeepingError: one has it; ``otherwise`` says so.
+    """
+    held = FileLock.take(private_folder(lock.parent) / lock.name)
+    if held is None:
+        raise KeepingError(otherwise)
+    try:
+        yield
+    finally:
+        held.release()

@@ -35,7 +35,7 @@ WHERE (pass = {pass:String}) AND startsWith(record, {unit:String});
 
 INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
  {pass:String},
- {record:String},
+ 'llm_call',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, span_id, written_at)
@@ -44,11 +44,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'turn_summary',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, turn_id, written_at)
@@ -57,11 +57,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'annotation',
  toDate(0),
  '',
  sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)
@@ -70,11 +70,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'withdrawal',
  toDate(0),
  '',
  sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)
@@ -83,11 +83,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'review_queue',
  toDate(0),
  '',
  sipHash128(project, name, written_at)
@@ -96,11 +96,11 @@ WHERE ((written_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'artifact',
  toDate(0),
  '',
  sipHash128(project, target, artifact_id, written_at)
@@ -109,11 +109,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'artifact_check',
  toDate(0),
  '',
  sipHash128(project, source, artifact_id, written_at)
@@ -122,11 +122,11 @@ WHERE ((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'evolution',
  toDate(0),
  '',
  sipHash128(project, lineage_id, evolution_id, written_at)
@@ -135,11 +135,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'insight',
  toDate(0),
  '',
  sipHash128(project, insight_id, written_at)
@@ -148,11 +148,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'agent_version',
  toDate(0),
  '',
  sipHash128(project, lineage_id, version_id, written_at)
@@ -161,11 +161,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'attempt',
  toDate(0),
  '',
  sipHash128(project, lineage_id, rollout_id, attempt_id, written_at)
@@ -174,11 +174,11 @@ WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'rollout',
  toDate(0),
  '',
  sipHash128(project, lineage_id, rollout_id, written_at)
@@ -187,11 +187,11 @@ WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'lineage_event',
  toDate(0),
  '',
  sipHash128(project, lineage_id, kind, event_id, written_at)
@@ -200,11 +200,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'lineage',
  toDate(0),
  '',
  sipHash128(project, experiment_id, lineage_id, written_at)
@@ -213,11 +213,11 @@ WHERE ((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) 
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'experiment',
  toDate(0),
  '',
  sipHash128(project, experiment_id, written_at)
@@ -226,11 +226,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'consortium',
  toDate(0),
  '',
  sipHash128(project, consortium_id, written_at)
@@ -239,11 +239,11 @@ WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'consortium_iteration',
  toDate(0),
  '',
  sipHash128(project, consortium_id, arbiter_id, written_at)
@@ -252,11 +252,11 @@ WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'consortium_member',
  toDate(0),
  '',
  sipHash128(project, consortium_id, member_id, written_at)
@@ -265,11 +265,11 @@ WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'tool_call',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, span_id, written_at)
@@ -278,11 +278,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'message',
  toDate(0),
  '',
  sipHash128(project, scope, hash, written_at)
@@ -291,11 +291,11 @@ WHERE ((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'definition',
  toDate(0),
  '',
  sipHash128(project, hash, written_at)
@@ -304,11 +304,11 @@ WHERE ((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'context_assembly',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, assembly_id, written_at)
@@ -317,11 +317,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'context_item',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)
@@ -330,11 +330,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'span',
  toMonday(start_time),
  '',
  sipHash128(project, trace_id, start_time, span_id, written_at)
@@ -343,11 +343,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'import_position',
  toDate(0),
  '',
  sipHash128(project, kind, source, written_at)

@@ -65,17 +65,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if(turn_id != '', if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -89,17 +79,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -113,17 +93,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -137,17 +107,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -161,17 +121,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -185,17 +135,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -209,17 +149,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -233,17 +163,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -257,17 +177,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -313,17 +223,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:message', if(concat(scope, '\0', lower(hex(hash))) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('message', '\0', project, '\0', concat(scope, '\0', lower(hex(hash))))), 1, 16), 16)))]) AS one
@@ -353,17 +253,7 @@ FROM
   )
   WHERE session_id = ''
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:message', if(concat(scope, '\0', lower(hex(hash))) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('message', '\0', project, '\0', concat(scope, '\0', lower(hex(hash))))), 1, 16), 16)))]) AS one
@@ -393,17 +283,7 @@ FROM
   )
   WHERE session_id = ''
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:tried', if(attempt_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('tried', '\0', project, '\0', attempt_id)), 1, 16), 16))), ('key:rolled', if(rollout_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('rolled', '\0', project, '\0', rollout_id)), 1, 16), 16)))]) AS one
@@ -421,17 +301,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16)))]) AS one
@@ -453,17 +323,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16)))]) AS one
@@ -485,17 +345,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:span', if(assembly_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', assembly_id)), 1, 16), 16))), ('key:definition', if(context_hash = toFixedString('', 16), toFixedString('', 16), if(lower(hex(context_hash)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(context_hash)))), 1, 16), 16))))]) AS one
@@ -517,17 +367,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:definition', if(content_hash = toFixedString('', 16), toFixedString('', 16), if(lower(hex(content_hash)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(content_hash)))), 1, 16), 16))))]) AS one
@@ -549,17 +389,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:artifact', if(artifact_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('artifact', '\0', project, '\0', artifact_id)), 1, 16), 16))), ('key:tried', if(attempt_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('tried', '\0', project, '\0', attempt_id)), 1, 16), 16))), ('key:rolled', if(rollout_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('rolled', '\0', project, '\0', rollout_id)), 1, 16), 16))), ('key:definition', if(content = toFixedString('', 16), toFixedString('', 16), if(lower(hex(content)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(content)))), 1, 16), 16))))]) AS one
@@ -581,17 +411,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:consortium', if(consortium_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('consortium', '\0', project, '\0', consortium_id)), 1, 16), 16))), ('key:definition', if(prompt = toFixedString('', 16), toFixedString('', 16), if(lower(hex(prompt)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(prompt)))), 1, 16), 16)))), ('key:definition', if(final_text = toFixedString('', 16), toFixedString('', 16), if(lower(hex(final_text)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(final_text)))), 1, 16), 16))))]) AS one
@@ -618,7 +438,7 @@ WHERE (one.2) != toFixedString('', 16);
 
 INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
  {pass:String},
- {record:String},
+ 'llm_call',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, span_id, written_at)
@@ -635,11 +455,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'turn_summary',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, turn_id, written_at)
@@ -652,11 +472,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'annotation',
  toDate(0),
  '',
  sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)
@@ -673,11 +493,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(subject
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'withdrawal',
  toDate(0),
  '',
  sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)
@@ -686,11 +506,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(subject_
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'artifact',
  toDate(0),
  '',
  sipHash128(project, target, artifact_id, written_at)
@@ -707,11 +527,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'artifact_check',
  toDate(0),
  '',
  sipHash128(project, source, artifact_id, written_at)
@@ -720,11 +540,11 @@ WHERE ((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(turn_id)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'consortium',
  toDate(0),
  '',
  sipHash128(project, consortium_id, written_at)
@@ -741,11 +561,11 @@ WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'consortium_iteration',
  toDate(0),
  '',
  sipHash128(project, consortium_id, arbiter_id, written_at)
@@ -762,11 +582,11 @@ WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'consortium_member',
  toDate(0),
  '',
  sipHash128(project, consortium_id, member_id, written_at)
@@ -783,11 +603,11 @@ WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'tool_call',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, span_id, written_at)
@@ -804,11 +624,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'message',
  toDate(0),
  '',
  sipHash128(project, scope, hash, written_at)
@@ -817,11 +637,11 @@ WHERE ((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(scope) !
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'context_assembly',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, assembly_id, written_at)
@@ -838,11 +658,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'context_item',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)
@@ -859,11 +679,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'span',
  toMonday(start_time),
  '',
  sipHash128(project, trace_id, start_time, span_id, written_at)
@@ -1017,7 +837,7 @@ FROM
 
 INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
  {pass:String},
- {record:String},
+ 'llm_call',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, span_id, written_at)
@@ -1058,11 +878,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
   FROM turnspan.tombstone
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'turn_summary',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, turn_id, written_at)
@@ -1091,11 +911,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
   FROM turnspan.tombstone
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'annotation',
  toDate(0),
  '',
  sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)
@@ -1136,11 +956,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(subject
   FROM turnspan.tombstone
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
  )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'withdrawal',
  toDate(0),
  '',
  sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)
@@ -1157,11 +977,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(subject_
   FROM turnspan.tombstone
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
  )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'artifact',
  toDate(0),
  '',
  sipHash128(project, target, artifact_id, written_at)
@@ -1202,11 +1022,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
   FROM turnspan.tombstone
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'artifact_check',
  toDate(0),
  '',
  sipHash128(project, source, artifact_id, written_at)
@@ -1223,11 +1043,11 @@ WHERE ((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(turn_id)
   FROM turnspan.tombstone
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'consortium',
  toDate(0),
  '',
  sipHash128(project, consortium_id, written_at)
@@ -1268,11 +1088,11 @@ WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
   FROM turnspan.tombstone
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'consortium_iteration',
  toDate(0),
  '',
  sipHash128(project, consortium_id, arbiter_id, written_at)
@@ -1313,11 +1133,11 @@ WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
   FROM turnspan.tombstone
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'consortium_member',
  toDate(0),
  '',
  sipHash128(project, consortium_id, member_id, written_at)
@@ -1358,11 +1178,11 @@ WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
   FROM turnspan.tombstone
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'tool_call',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, span_id, written_at)
@@ -1403,11 +1223,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
   FROM turnspan.tombstone
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'message',
  toDate(0),
  '',
  sipHash128(project, scope, hash, written_at)
@@ -1424,11 +1244,11 @@ WHERE ((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(scope) !
   FROM turnspan.tombstone
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'context_assembly',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, assembly_id, written_at)
@@ -1469,11 +1289,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
   FROM turnspan.tombstone
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'context_item',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)
@@ -1514,11 +1334,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
   FROM turnspan.tombstone
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'span',
  toMonday(start_time),
  '',
  sipHash128(project, trace_id, start_time, span_id, written_at)

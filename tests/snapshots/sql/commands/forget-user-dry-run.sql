@@ -69,17 +69,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:session', if(session_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('session', '\0', project, '\0', session_id)), 1, 16), 16))), ('key:turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(session_id = '', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)), toFixedString('', 16)))]) AS one
@@ -97,17 +87,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:session', if(session_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('session', '\0', project, '\0', session_id)), 1, 16), 16))), ('key:turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(session_id = '', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)), toFixedString('', 16)))]) AS one
@@ -121,17 +101,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:session', if(session_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('session', '\0', project, '\0', session_id)), 1, 16), 16))), ('key:turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(session_id = '', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)), toFixedString('', 16)))]) AS one
@@ -169,17 +139,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if(turn_id != '', if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -193,17 +153,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -217,17 +167,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -241,17 +181,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -265,17 +195,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -289,17 +209,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -313,17 +223,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -337,17 +237,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -361,17 +251,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
   ))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
@@ -425,17 +305,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:message', if(concat(scope, '\0', lower(hex(hash))) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('message', '\0', project, '\0', concat(scope, '\0', lower(hex(hash))))), 1, 16), 16)))]) AS one
@@ -473,17 +343,7 @@ FROM
   )
   WHERE session_id = ''
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:message', if(concat(scope, '\0', lower(hex(hash))) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('message', '\0', project, '\0', concat(scope, '\0', lower(hex(hash))))), 1, 16), 16)))]) AS one
@@ -521,17 +381,7 @@ FROM
   )
   WHERE session_id = ''
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:tried', if(attempt_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('tried', '\0', project, '\0', attempt_id)), 1, 16), 16))), ('key:rolled', if(rollout_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('rolled', '\0', project, '\0', rollout_id)), 1, 16), 16)))]) AS one
@@ -553,17 +403,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16)))]) AS one
@@ -589,17 +429,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16)))]) AS one
@@ -625,17 +455,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:span', if(assembly_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', assembly_id)), 1, 16), 16))), ('key:definition', if(context_hash = toFixedString('', 16), toFixedString('', 16), if(lower(hex(context_hash)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(context_hash)))), 1, 16), 16))))]) AS one
@@ -657,17 +477,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:definition', if(content_hash = toFixedString('', 16), toFixedString('', 16), if(lower(hex(content_hash)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(content_hash)))), 1, 16), 16))))]) AS one
@@ -689,17 +499,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:artifact', if(artifact_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('artifact', '\0', project, '\0', artifact_id)), 1, 16), 16))), ('key:tried', if(attempt_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('tried', '\0', project, '\0', attempt_id)), 1, 16), 16))), ('key:rolled', if(rollout_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('rolled', '\0', project, '\0', rollout_id)), 1, 16), 16))), ('key:definition', if(content = toFixedString('', 16), toFixedString('', 16), if(lower(hex(content)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(content)))), 1, 16), 16))))]) AS one
@@ -721,17 +521,7 @@ FROM
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
   )))))
  )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
+ UNION ALL
  SELECT
   project,
   arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:consortium', if(consortium_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('consortium', '\0', project, '\0', consortium_id)), 1, 16), 16))), ('key:definition', if(prompt = toFixedString('', 16), toFixedString('', 16), if(lower(hex(prompt)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(prompt)))), 1, 16), 16)))), ('key:definition', if(final_text = toFixedString('', 16), toFixedString('', 16), if(lower(hex(final_text)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(final_text)))), 1, 16), 16))))]) AS one
@@ -758,7 +548,7 @@ WHERE (one.2) != toFixedString('', 16);
 
 INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
  {pass:String},
- {record:String},
+ 'llm_call',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, span_id, written_at)
@@ -783,11 +573,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'turn_summary',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, turn_id, written_at)
@@ -804,11 +594,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'annotation',
  toDate(0),
  '',
  sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)
@@ -825,11 +615,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(subject
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'withdrawal',
  toDate(0),
  '',
  sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)
@@ -838,11 +628,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(subject_
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'artifact',
  toDate(0),
  '',
  sipHash128(project, target, artifact_id, written_at)
@@ -859,11 +649,11 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'artifact_check',
  toDate(0),
  '',
  sipHash128(project, source, artifact_id, written_at)
@@ -872,11 +662,11 @@ WHERE ((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(turn_id)
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'consortium',
  toDate(0),
  '',
  sipHash128(project, consortium_id, written_at)
@@ -893,11 +683,11 @@ WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'consortium_iteration',
  toDate(0),
  '',
  sipHash128(project, consortium_id, arbiter_id, written_at)
@@ -914,11 +704,11 @@ WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'consortium_member',
  toDate(0),
  '',
  sipHash128(project, consortium_id, member_id, written_at)
@@ -935,11 +725,11 @@ WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'tool_call',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, span_id, written_at)
@@ -960,11 +750,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'message',
  toDate(0),
  '',
  sipHash128(project, scope, hash, written_at)
@@ -973,11 +763,11 @@ WHERE ((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(scope) !
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'context_assembly',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, assembly_id, written_at)
@@ -994,11 +784,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'context_item',
  toMonday(start_time),
  '',
  sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)
@@ -1015,11 +805,11 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+)))))
+UNION ALL
+SELECT
  {pass:String},
- {record:String},
+ 'span',
  toMonday(start_time),
  '',
  sipHash128(project, trace_id, start_time, span_id, written_at)

@@ -1,0 +1,1 @@
+kind = 'training_flag' AND isNotNull(training_flag)

@@ -1,0 +1,1 @@
+user_message != '' OR response_text != '' OR error_message != '' OR stop_detail != ''

@@ -1,0 +1,1 @@
+subject_kind IN ('call', 'llm_call')

@@ -1,0 +1,1 @@
+{time} < now64(9) - toIntervalSecond({window:UInt64})

@@ -1,0 +1,1 @@
+sipHash128(project, turn_id)

@@ -1,0 +1,1 @@
+{_turn} GLOBAL NOT IN ({flagged})

@@ -1,0 +1,2 @@
+multiIf({flag} = '1' AND {ended}, 'archived', {flag} = '-1' AND {ended}, 'excluded',
+    {flag} NOT IN ('1', '-1') AND {_old}, 'unassessed', '')

@@ -1,0 +1,1 @@
+SELECT DISTINCT toString(project) FROM {tombstone} WHERE asked AND kind = {kind:String}

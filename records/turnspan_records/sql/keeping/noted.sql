@@ -1,0 +1,1 @@
+SELECT reason FROM {work} WHERE pass = {pass:String} AND record = {record:String} LIMIT 1

@@ -1,0 +1,1 @@
+SELECT DISTINCT toString(project) FROM {table} WHERE {id} = {id:String}

@@ -1,0 +1,1 @@
+SELECT DISTINCT session_id FROM {table} WHERE {where} LIMIT {most}

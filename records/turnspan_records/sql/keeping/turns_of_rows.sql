@@ -1,0 +1,1 @@
+SELECT {_turn} FROM {rows} WHERE turn_id != ''

@@ -1,0 +1,1 @@
+SELECT {_turn} FROM {rows} WHERE {_has_texts}
