@@ -14,8 +14,7 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.diagnostics import find as diagnostic
-from turnspan_records.judging.annotation import annotate, withdraw
-from turnspan_records.judging.comparisons import prefer, rank
+from turnspan_records.judging.annotation import annotate, prefer, rank, withdraw
 from turnspan_records.judging.history import judgments
 from turnspan_records.lookup import RecordRef
 

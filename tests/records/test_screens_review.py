@@ -17,8 +17,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.judging.annotation import annotate, judge, withdraw
 from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, summary, waiting
-from turnspan_records.judging.review import last_said, left, undo
-from turnspan_records.judging.signal import signal
+from turnspan_records.judging.review import last_said, left, signal, undo
 from turnspan_records.judging.unlanded import land, unlanded
 from turnspan_records.lookup import RecordRef
 from turnspan_records.screens.reading_view import Utterance, tell

@@ -26,7 +26,7 @@ def command(
     """
     from turnspan_console.output import Output
     from turnspan_console.values import counted
-    from turnspan_records.judging.comparisons import prefer
+    from turnspan_records.judging.annotation import prefer
 
     with Judging(kind, project) as judging:
         better, *others = judging.all((chosen, *rejected))

@@ -38,7 +38,7 @@ def command(
     """
     from turnspan_console.output import Output
     from turnspan_console.values import counted
-    from turnspan_records.judging.comparisons import rank
+    from turnspan_records.judging.annotation import rank
 
     with Judging(kind, project) as judging:
         found = judging.all(ids)

@@ -1,5 +1,5 @@
-"""Judgments from outside the application (a terminal, a job, the page, an MCP client), and taking
-them back: into the spool, whence they land."""
+"""Judgments and comparisons from outside the application (a terminal, a job, the page, an MCP
+client), and taking them back: into the spool, whence they land."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Final
 
 from turnspan import config
 from turnspan.annotations import judgments_of
+from turnspan.annotations.comparisons import grouped, pairs, preferred
 from turnspan.annotations.judgments import SUBJECTS, confidence_of, is_machine
 from turnspan.annotations.withdrawals import judgment_kind
 from turnspan.redaction.redactor import Redactor
-from turnspan.tracing.content_store import Judgment, WithdrawalFact
+from turnspan.tracing.content_store import Judgment, Ranking, WithdrawalFact
 from turnspan_clickhouse.normalise import judgment_rows
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
@@ -116,6 +117,58 @@ def judge(
         source=PAGE,
         id=judgment_id(id),
     )
+
+
+def prefer(
+    spool: Spool,
+    chosen: RecordRef,
+    rejected: Sequence[RecordRef],
+    *,
+    reason: str = "",
+    author: str = "",
+    confidence: float | None = None,
+    source: str = SOURCE,
+) -> int:
+    """Write that one record is better than each of the others; returns how many preferences.
+
+    Raises:
+        ValueError: they are not all different records of one kind.
+        SpoolError: the spool cannot be written.
+    """
+    _comparable([chosen, *rejected])
+    judgment = unsaid(chosen, author, confidence, source, reason)
+    each = [preferred(judgment, one.id) for one in rejected]
+    return write_judgments(spool, chosen.project, each)
+
+
+def rank(
+    spool: Spool,
+    best_first: Sequence[RecordRef],
+    *,
+    ties: Sequence[Sequence[RecordRef]] = (),
+    reason: str = "",
+    author: str = "",
+    confidence: float | None = None,
+    source: str = SOURCE,
+) -> int:
+    """Write an order of records as preferences, ties as none; returns how many.
+
+    Raises:
+        ValueError: they are not different records of one kind, or a tie is none of them.
+        SpoolError: the spool cannot be written.
+    """
+    _comparable(best_first)
+    groups = grouped([one.id for one in best_first], [[one.id for one in tie] for tie in ties])
+    if len(groups) < 2:
+        raise ValueError("a ranking has at least two ids that are no tie")
+    first = best_first[0]
+    ranking = Ranking(unsaid(first, author, confidence, source, reason), groups)
+    return write_judgments(spool, first.project, pairs(ranking))
+
+
+def _comparable(records: Sequence[RecordRef]) -> None:
+    if len({(one.kind, one.project) for one in records}) != 1:
+        raise ValueError("compare records of one kind and one project")
 
 
 def write_judgments(spool: Spool, project: str, each: Sequence[Judgment]) -> int:
@@ -231,7 +284,8 @@ def _withdraw(
         (
             one.project,
             WithdrawalFact(
-                *({}, one.subject_kind, one.subject_id, one.kind, one.id),
+                {},
+                *(one.subject_kind, one.subject_id, one.kind, one.id),
                 author=author,
                 source=source,
                 comment=reason,

@@ -134,9 +134,10 @@ def _tell_since(
 ) -> None:
     """Tell what waits in the order of time, as ``annotation_withdrawn`` will once it has landed."""
     for row in also.judgments:
-        before = withdrawn.get(_own(row))
+        own = _identity(row, "annotation_id")
+        before = withdrawn.get(own)
         if before is not None and utc(before["withdrawn_at"]) < utc(row["created_at"]):
-            del withdrawn[_own(row)]  # judged again since
+            del withdrawn[own]  # judged again since
     subjects = {(str(row["subject_kind"]), str(row["subject_id"])) for row in rows.values()}
     taken = [
         one
@@ -171,12 +172,8 @@ def _tell_since(
             }
 
 
-def _own(row: Mapping[str, Any]) -> _Identity:
-    return str(row["kind"]), str(row["subject_id"]), str(row["annotation_id"])
-
-
-def _identity(row: Mapping[str, Any]) -> _Identity:
-    return str(row["kind"]), str(row["subject_id"]), str(row["id"])
+def _identity(row: Mapping[str, Any], id_: str = "id") -> _Identity:
+    return str(row["kind"]), str(row["subject_id"]), str(row[id_])
 
 
 def _holding(rows: Iterable[Mapping[str, Any]]) -> set[_Identity]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import uuid
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from turnspan_clickhouse.ship.shipper import ship
@@ -28,9 +28,16 @@ from turnspan_records.judging.annotation import (
 )
 from turnspan_records.judging.history import ASSESSING, JudgmentRecord, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, waiting
-from turnspan_records.judging.signal import Signal, signal
 from turnspan_records.judging.unlanded import Unlanded, land, unlanded
 from turnspan_records.lookup import RecordRef
+from turnspan_records.quality.artifact_checks import (
+    ArtifactCheck,
+    Correction,
+    checks_of_turn,
+    corrections,
+    worst,
+)
+from turnspan_records.quality.sources import OUTCOMES
 from turnspan_records.replay import replay
 from turnspan_records.sql import statement
 
@@ -117,6 +124,35 @@ def undo(store: Store, spool: Spool, author: str, *, project: str = "") -> Store
 def _named(row: Mapping[str, Any]) -> StoredJudgment:
     names = ("project", "subject_kind", "subject_id", "kind", "annotation_id")
     return StoredJudgment(*(str(row[name]) for name in names))
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """What is known of a turn without anybody judging it: what became of what it wrote, and what
+    that suggests."""
+
+    suggests: str = ""
+    """``used``, ``modified`` or ``rejected``: the worst that holds of what machines said."""
+    checks: list[ArtifactCheck] = field(default_factory=list[ArtifactCheck])
+    revisions: list[Correction] = field(default_factory=list[Correction])
+    """What people made of the turn's texts."""
+
+
+def signal(store: Store, project: str, turn_id: str, told: Iterable[JudgmentRecord]) -> Signal:
+    """The passive signal of a turn of which ``told`` was said. Raises as ``Store.query``."""
+    said = [
+        one.outcome
+        for one in told
+        if one.kind == "outcome" and one.withdrawn_at is None and one.author.startswith("passive:")
+    ]
+    checks = checks_of_turn(store, project, turn_id)
+    corrected = {one.artifact_id for one in checks if one.correction_id}
+    revisions = [
+        revision
+        for artifact_id in sorted(corrected)
+        for revision in corrections(store, project=project, artifact_id=artifact_id)
+    ]
+    return Signal(worst(said, OUTCOMES), checks, revisions)
 
 
 @dataclass(slots=True)

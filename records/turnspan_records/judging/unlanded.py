@@ -84,11 +84,8 @@ def _rows(segment: Segment) -> list[dict[str, Any]]:
         if segment.damage(content):
             return []
         block = NativeBlock(content)
-    except (
-        OSError,
-        MalformedBlockError,
-        UnknownTypeError,
-    ):  # landed meanwhile, or not ours to read
+    # It landed meanwhile, or is not ours to read.
+    except (OSError, MalformedBlockError, UnknownTypeError):
         return []
     columns: dict[str, list[Any]] = {name: block.texts(name) for name in _TEXTS[segment.table]}
     columns.update({name: list(block.numbers(name)) for name in _TIMES})

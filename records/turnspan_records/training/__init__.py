@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from turnspan_records.access.whole_folders import ExportError
-from turnspan_records.training.counts import Counts
-from turnspan_records.training.export_request import Filters, Rule, TrainingSet, rule
-from turnspan_records.training.export_run import Exported, export
-from turnspan_records.training.files import File
-
-__all__ = [
-    "Counts",
-    "ExportError",
-    "Exported",
-    "File",
-    "Filters",
-    "Rule",
-    "TrainingSet",
-    "export",
-    "rule",
-]
+from turnspan_records.access.whole_folders import ExportError as ExportError
+from turnspan_records.training.export_request import Filters as Filters
+from turnspan_records.training.export_request import Rule as Rule
+from turnspan_records.training.export_request import TrainingSet as TrainingSet
+from turnspan_records.training.export_request import rule as rule
+from turnspan_records.training.export_run import Exported as Exported
+from turnspan_records.training.export_run import export as export

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 import orjson
@@ -18,7 +19,6 @@ from turnspan_records.training import scopes
 from turnspan_records.training.chat import ASSISTANT, SYSTEM, Chat, Style, chats, joined
 from turnspan_records.training.counts import UnfitError
 from turnspan_records.training.scopes import CallRow, TrainingScope
-from turnspan_records.training.tool_ids import leading_system
 
 _CUT: Final = frozenset({"canceled", "failed", "incomplete", "malformed_function_call"})
 """Finish reasons of no whole reply, besides those that say why a turn stopped."""
@@ -229,21 +229,16 @@ class SessionDialogues:
         where = "output" if role == "assistant" else "input"
         try:
             parts = [as_dict(one) or {} for one in as_list(orjson.loads(text)) or []]
-            kept = self._redacted(parts, where, left)
+            kept = self._redactor.parts(parts, where)
+            left["redacted_now"] += kept is not parts
             made = chats(role, name, kept, dialect, self._style, left)
         except UnfitError as unfit:
             return unfit.reason
         except orjson.JSONDecodeError:
             return "part_of_the_provider"
-        if left:
+        if any(left.values()):
             self._notes[hash_] = left
         return made
-
-    def _redacted(self, parts: list[Part], where: str, left: Counter[str]) -> list[Part]:
-        kept = self._redactor.parts(parts, where)
-        if kept is not parts:
-            left["redacted_now"] += 1
-        return kept
 
 
 def _is_cut(call: CallRow) -> bool:
@@ -278,7 +273,7 @@ def _unfolded(steps: list[DialogueStep]) -> TrainingDialogue:
 
 def leading_text(messages: Sequence[Chat]) -> str:
     """The text of the system messages that a conversation begins with."""
-    return "\n\n".join(one.text for one in messages[: leading_system(messages)])
+    return "\n\n".join(one.text for one in takewhile(lambda one: one.role == SYSTEM, messages))
 
 
 def system_chat(text: str) -> Chat:
@@ -295,10 +290,5 @@ def same_throughout(steps: Sequence[DialogueStep]) -> None:
         UnfitError: they do.
     """
     for name in ("system", "tools"):
-        if len(set(_each(steps, name))) > 1:
+        if len({getattr(step.call, name) for step in steps}) > 1:
             raise UnfitError(f"{name}_changed")
-
-
-def _each(steps: Sequence[DialogueStep], name: str) -> Iterator[str]:
-    for step in steps:
-        yield getattr(step.call, name)

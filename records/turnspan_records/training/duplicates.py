@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from importlib import metadata
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from turnspan_records.access.whole_folders import ExportError
 
@@ -12,14 +12,6 @@ WORDS: Final = 3
 """Words of a shingle."""
 PERMUTATIONS: Final = 128
 SEED: Final = 42
-
-
-class _Sketch(Protocol):
-    def update(self, tokens: list[str]) -> None: ...
-
-
-class _Deduplicator(Protocol):
-    def add(self, key: str, sketch: _Sketch) -> bool: ...
 
 
 class NearDuplicates:
@@ -35,9 +27,8 @@ class NearDuplicates:
                 "To look for near duplicates: pip install 'turnspan[export]'."
             ) from None
         self._sketch: Any = library.RMinHash
-        self._seen: _Deduplicator = library.RMinHashDeduplicator(
-            similarity, PERMUTATIONS, True, None, SEED
-        )
+        settings = (similarity, PERMUTATIONS, True, None, SEED)
+        self._seen: Any = library.RMinHashDeduplicator(*settings)
         self._number = 0
         self.by = (
             f"rensa {metadata.version('rensa')}: MinHash of runs of {WORDS} words,"
@@ -48,7 +39,7 @@ class NearDuplicates:
         """Whether a text is nearly one seen before; else it counts as seen from now on."""
         words = text.split()
         runs = [" ".join(words[at : at + WORDS]) for at in range(max(1, len(words) - WORDS + 1))]
-        sketch: _Sketch = self._sketch(PERMUTATIONS, SEED)
+        sketch = self._sketch(PERMUTATIONS, SEED)
         sketch.update(runs)
         self._number += 1
         return not self._seen.add(str(self._number), sketch)

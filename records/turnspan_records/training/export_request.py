@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from turnspan_records.access.whole_folders import ExportError
 from turnspan_records.access.window import Window
@@ -20,13 +20,11 @@ Together: TypeAlias = Literal["session", "user", "lineage"]
 PairSource: TypeAlias = Literal["preferences", "corrections", "locked", "scores", "best"]
 Images: TypeAlias = Literal["urls", "files"]
 
-KINDS: Final[tuple[Kind, ...]] = ("sft", "preference", "kto", "reward", "cot")
-FORMATS: Final[tuple[Format, ...]] = ("openai", "trl", "parquet")
-UNITS: Final[tuple[Unit, ...]] = ("turn", "call", "session")
-TOGETHER: Final[tuple[Together, ...]] = ("session", "user", "lineage")
-PAIR_SOURCES: Final[tuple[PairSource, ...]] = (
-    *("preferences", "corrections", "locked", "scores", "best"),
-)
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+UNITS: Final[tuple[Unit, ...]] = get_args(Unit)
+TOGETHER: Final[tuple[Together, ...]] = get_args(Together)
+PAIR_SOURCES: Final[tuple[PairSource, ...]] = get_args(PairSource)
 PAIRS: Final[tuple[PairSource, ...]] = ("preferences", "corrections", "locked", "scores")
 """Where pairs come from unless something else is said."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -81,7 +82,7 @@ def export(
         work = made / _WORK
         work.mkdir(mode=0o700)
         run = _ExportRun(store, made, wanted, redactor or Redactor(config.active()), progress)
-        with Workbench(work) as bench:
+        with closing(Workbench(work)) as bench:
             run.read(bench)
             run.write(bench)
         run.clear()
@@ -219,7 +220,7 @@ class _ExportRun:
         if wanted.kind == "preference":
             pairs.make(bench, wanted, self.counts)
             total = pairs.number(bench)
-        with _Splits(self._made, wanted, blocks=bench.blocks) as output:
+        with closing(_Splits(self._made, wanted, blocks=bench.blocks)) as output:
             self._write(bench, output, total)
             self.files = output.whole()
             self._columns = output.columns
@@ -262,7 +263,7 @@ class _ExportRun:
 
 
 class _Splits:
-    """The files that lines go to; one that gets none is not made. Use as a context manager."""
+    """The files that lines go to; one that gets none is not made."""
 
     def __init__(self, folder: Path, wanted: TrainingSet, *, blocks: bool) -> None:
         self._folder = folder
@@ -307,10 +308,8 @@ class _Splits:
         order = {split: at for at, split in enumerate(self._wanted.splits)}
         return sorted(made, key=lambda file: (order[file.split], file.name))
 
-    def __enter__(self) -> _Splits:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Let the files go."""
         for file in self._lines.values():
             file.close()
         for table in self._tables.values():
@@ -349,5 +348,5 @@ def split_of(family: bytes, wanted: TrainingSet) -> str:
     return next(reversed(list(wanted.splits)))
 
 
-def _silent(_stage: Stage, _done: int, _total: int) -> None:
+def _silent(*_: object) -> None:
     """The progress of somebody who is not told."""

@@ -92,11 +92,6 @@ class Images:
             os.replace(source, self._made / name)
             self._placed.add(name)
 
-    @property
-    def number(self) -> int:
-        """How many there are in the set."""
-        return len(self._placed)
-
 
 def write_text(path: Path, text: str) -> None:
     """A small file, on the disk when it returns."""

@@ -158,22 +158,14 @@ def _scored(
     known = [(row.score, row) for row in group if row.score is not None]
     known.sort(key=lambda each: each[0])
     if "scores" not in wanted.pairs:
-        known = _against_best(known, counts)
+        if len(known) > 1 and known[-1][0] == known[-2][0]:
+            counts.dropped["pair_tied"] += 1  # several are best
+            return
         if not known:
             return
     scores = [score for score, _ in known]
     _count_ties(scores, wanted, counts)
     yield from _widest(known, scores, wanted, counts)
-
-
-def _against_best(
-    known: list[tuple[float, SampleRow]], counts: Counts
-) -> list[tuple[float, SampleRow]]:
-    """The best and everything below it; none where several are best."""
-    if len(known) > 1 and known[-1][0] == known[-2][0]:
-        counts.dropped["pair_tied"] += 1
-        return []
-    return known
 
 
 def _count_ties(scores: Sequence[float], wanted: TrainingSet, counts: Counts) -> None:

@@ -173,7 +173,8 @@ class Samples:
         self, messages: Sequence[Chat], completion: Sequence[Chat], tools: Sequence[object]
     ) -> None:
         wanted = self._wanted
-        if wanted.kind == "cot" and not _has_steps(completion):
+        steps = len(completion) > 1 or any(one.thoughts or one.asks for one in completion)
+        if wanted.kind == "cot" and not steps:
             raise UnfitError("no_steps")
         if wanted.format != "openai":
             return
@@ -191,10 +192,6 @@ class Samples:
             one.encoded(trained=own or not weighted or one.role != ASSISTANT)
             for one, own in zip(messages, trained, strict=True)
         )
-
-
-def _has_steps(completion: Sequence[Chat]) -> bool:
-    return len(completion) > 1 or any(one.thoughts or one.asks for one in completion)
 
 
 def _images(message: Chat) -> int:

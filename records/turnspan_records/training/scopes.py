@@ -24,14 +24,6 @@ HASHES: Final = 1_000_000
 MESSAGE_BYTES: Final = 64 * 2**20
 """Of messages in memory at once, where a single session has no more."""
 
-_CONDITION: Final = {
-    True: "session_id IN {scopes:Array(String)}",
-    False: "session_id = '' AND trace_id IN {scopes:Array(String)}",
-}
-"""By whether these are sessions, or traces without one."""
-_SCOPE: Final = {True: "session_id", False: "trace_id"}
-_LISTED: Final = {True: "session_id != ''", False: "session_id = ''"}
-
 
 @dataclass(frozen=True, slots=True)
 class ScopeGroup:
@@ -44,7 +36,9 @@ class ScopeGroup:
     @property
     def condition(self) -> str:
         """What their rows have in common."""
-        return _CONDITION[self.sessions]
+        if self.sessions:
+            return "session_id IN {scopes:Array(String)}"
+        return "session_id = '' AND trace_id IN {scopes:Array(String)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +157,9 @@ def _listed(
     after = ("", "")
     filters = wanted.filters
     begin, judged = related.condition(wanted)
-    scope, listed = _SCOPE[sessions], _LISTED[sessions]
+    scope, listed = "trace_id", "session_id = ''"
+    if sessions:
+        scope, listed = "session_id", "session_id != ''"
     sql = statement("training/scopes", begin=begin, scope=scope, listed=listed, judged=judged)
     given = {
         "only": filters.project,

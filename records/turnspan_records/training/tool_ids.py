@@ -7,7 +7,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
-from turnspan_records.training.chat import ASSISTANT, SYSTEM, TOOL, Chat
+from turnspan_records.training.chat import ASSISTANT, TOOL, Chat
 from turnspan_records.training.counts import UnfitError
 
 
@@ -85,10 +85,3 @@ def require_reply(messages: Sequence[Chat]) -> None:
     last = messages[-1]
     if not last.asks and not last.text.strip() and not last.images:
         raise UnfitError("empty_reply")
-
-
-def leading_system(messages: Sequence[Chat]) -> int:
-    """How many system messages a conversation begins with."""
-    return next(
-        (at for at, message in enumerate(messages) if message.role != SYSTEM), len(messages)
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from turnspan_records.access.whole_folders import ExportError
 from turnspan_records.sandbox import RefusedError, Sandbox
 from turnspan_records.training.counts import Counts
 from turnspan_records.training.export_request import Filters, Unit
-from turnspan_records.training.scopes import CallRow, ScopeGroup, TrainingScope, TurnCandidate
+from turnspan_records.training.scopes import CallRow, ScopeGroup, TrainingScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,10 @@ class Candidate:
     subjects: tuple[tuple[str, str], ...]
     agent_name: str
     agent_version: str
+    begun: Any
+    """When it began, as the store gives it."""
+    stop_reason: str = ""
+    """Of its turn; of a session's last one."""
     ended: bool = True
     """Whether it is a turn that ended, or none."""
     attempt_id: str = ""
@@ -87,15 +91,9 @@ class Units:
 
     def of(self, scope: TrainingScope, chosen: set[str] | None) -> Iterator[Candidate]:
         """The units of a session that the filters let through, in the order of time."""
-        find: dict[
-            Unit, Callable[[TrainingScope], Iterator[tuple[Candidate, Any, TurnCandidate | None]]]
-        ] = {
-            "turn": _turns,
-            "call": _calls,
-            "session": _session,
-        }
-        for one, begun, turn in find[self._unit](scope):
-            if self._passes(one, begun, turn, scope, chosen):
+        find = {"turn": _turns, "call": _calls, "session": _session}
+        for one in find[self._unit](scope):
+            if self._passes(one, scope, chosen):
                 self._counts.looked_at += 1
                 yield one
 
@@ -104,25 +102,17 @@ class Units:
         if self._sandbox is not None:
             self._sandbox.close()
 
-    def _passes(
-        self,
-        one: Candidate,
-        begun: Any,
-        turn: TurnCandidate | None,
-        scope: TrainingScope,
-        chosen: set[str] | None,
-    ) -> bool:
+    def _passes(self, one: Candidate, scope: TrainingScope, chosen: set[str] | None) -> bool:
         filters = self._filters
         ids = {t.turn_id for t in scope.turns} if self._unit == "session" else {one.id}
-        reason = turn.stop_reason if turn is not None else ""
+        reason = one.stop_reason
+        brief = reason.partition(":")[0]
         return (
-            filters.window.since <= utc(begun) < filters.window.until
+            filters.window.since <= utc(one.begun) < filters.window.until
             and _among(one.agent_name, filters.agents)
             and _among(one.agent_version, filters.versions)
             and _among(one.model, filters.models)
-            and (
-                _among(reason, filters.stop_reasons) or _among(_brief(reason), filters.stop_reasons)
-            )
+            and (_among(reason, filters.stop_reasons) or _among(brief, filters.stop_reasons))
             and (chosen is None or not chosen.isdisjoint(ids))
         )
 
@@ -131,71 +121,48 @@ def _among(value: str, wanted: Sequence[str]) -> bool:
     return not wanted or value in wanted
 
 
-def _brief(reason: str) -> str:
-    return reason.partition(":")[0]
-
-
-def _turns(scope: TrainingScope) -> Iterator[tuple[Candidate, Any, TurnCandidate | None]]:
+def _turns(scope: TrainingScope) -> Iterator[Candidate]:
     calls: dict[str, list[CallRow]] = {}
     for call in scope.calls:
         calls.setdefault(call.turn_id, []).append(call)
     for turn in scope.turns:
-        own = calls.get(turn.turn_id)
-        if own:
-            subjects = (
-                ("turn", turn.turn_id),
-                ("attempt", turn.attempt_id),
-                ("session", turn.session_id),
-            )
-            yield (
-                Candidate(
-                    *(turn.turn_id, "turn", turn.session_id, turn.trace_id, tuple(own), subjects),
-                    turn.agent_name,
-                    turn.agent_version,
-                    turn.status == "final",
-                    turn.attempt_id,
-                ),
-                turn.start_time,
-                turn,
+        if own := calls.get(turn.turn_id):
+            around = (("attempt", turn.attempt_id), ("session", turn.session_id))
+            yield Candidate(
+                *(turn.turn_id, "turn", turn.session_id, turn.trace_id, tuple(own)),
+                (("turn", turn.turn_id), *around),
+                *(turn.agent_name, turn.agent_version, turn.start_time, turn.stop_reason),
+                *(turn.status == "final", turn.attempt_id),
             )
 
 
-def _calls(scope: TrainingScope) -> Iterator[tuple[Candidate, Any, TurnCandidate | None]]:
+def _calls(scope: TrainingScope) -> Iterator[Candidate]:
     turns = {turn.turn_id: turn for turn in scope.turns}
     for call in scope.calls:
         turn = turns.get(call.turn_id)
-        subjects = (
-            ("call", call.span_id),
-            ("turn", call.turn_id),
-            ("attempt", call.attempt_id),
-            ("session", call.session_id),
-        )
-        yield (
-            Candidate(
-                *(call.span_id, "call", call.session_id, call.trace_id, (call,), subjects),
-                call.agent_name or (turn.agent_name if turn else ""),
-                call.agent_version or (turn.agent_version if turn else ""),
-                attempt_id=call.attempt_id,
-            ),
+        around = (("attempt", call.attempt_id), ("session", call.session_id))
+        yield Candidate(
+            *(call.span_id, "call", call.session_id, call.trace_id, (call,)),
+            (("call", call.span_id), ("turn", call.turn_id), *around),
+            call.agent_name or (turn.agent_name if turn else ""),
+            call.agent_version or (turn.agent_version if turn else ""),
             call.start_time,
-            turn,
+            turn.stop_reason if turn else "",
+            attempt_id=call.attempt_id,
         )
 
 
-def _session(scope: TrainingScope) -> Iterator[tuple[Candidate, Any, TurnCandidate | None]]:
+def _session(scope: TrainingScope) -> Iterator[Candidate]:
     if not scope.calls:
         return
     first, last = scope.calls[0], scope.turns[-1] if scope.turns else None
     attempts = {call.attempt_id for call in scope.calls}
     attempt = attempts.pop() if len(attempts) == 1 else ""
-    yield (
-        Candidate(
-            *(scope.id, "session", first.session_id, first.trace_id, tuple(scope.calls)),
-            (("session", scope.id), ("attempt", attempt)),
-            last.agent_name if last else first.agent_name,
-            last.agent_version if last else first.agent_version,
-            attempt_id=attempt,
-        ),
-        first.start_time,
-        last,
+    agent = last or first
+    yield Candidate(
+        *(scope.id, "session", first.session_id, first.trace_id, tuple(scope.calls)),
+        (("session", scope.id), ("attempt", attempt)),
+        *(agent.agent_name, agent.agent_version, first.start_time),
+        last.stop_reason if last else "",
+        attempt_id=attempt,
     )

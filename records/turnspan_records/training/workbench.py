@@ -46,7 +46,7 @@ _COLUMNS: Final = (
 
 
 class Workbench:
-    """The samples of one export. Use as a context manager."""
+    """The samples of one export."""
 
     def __init__(self, folder: Path) -> None:
         self.database = sqlite3.connect(folder / "work.sqlite")
@@ -152,9 +152,3 @@ class Workbench:
         self.database.close()
         self._texts.close()
         self._written.close()
-
-    def __enter__(self) -> Workbench:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

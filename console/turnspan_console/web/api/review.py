@@ -17,7 +17,6 @@ from turnspan_records.judging import review
 from turnspan_records.judging.annotation import judge
 from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.judging.queues import Queue, Summary, chosen_queue, progress, queues, summary
-from turnspan_records.judging.signal import signal
 from turnspan_records.judging.unlanded import land
 from turnspan_records.lookup import RecordRef
 from turnspan_records.quality.artifact_checks import ArtifactCheck, Correction
@@ -207,7 +206,7 @@ def _turn(store: Store, query: ReviewTurnQuery) -> ReviewTurn:
         project, also = query.project, land(store)
         turn = tell(store, project, query.turn)
         judged = judgments(store, project, "turn", query.turn, also=also)
-        known = signal(store, project, query.turn, judged)
+        known = review.signal(store, project, query.turn, judged)
         return ReviewTurn(
             *(turn, judged, known.suggests, known.checks, known.revisions),
             done_by=sorted({one.author for one in judged if one.settles}),
