@@ -19,8 +19,7 @@ from turnspan_records.diagnostics import Diagnostic, diagnostics
 from turnspan_records.diagnostics import find as diagnostic_named
 from turnspan_records.lookup import SHORTEST_PREFIX, RecordRef, find
 from turnspan_records.replay import replay
-from turnspan_records.screens.difference import diff
-from turnspan_records.screens.difference_types import Difference
+from turnspan_records.screens.difference import Difference, diff
 from turnspan_records.screens.turn_end import TurnEnd, turn_end
 from turnspan_records.sessions import session_of_trace
 
