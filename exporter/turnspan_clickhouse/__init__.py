@@ -1,4 +1,4 @@
-"""Land: spans become records, records become rows in ClickHouse."""
+"""Write spans as records into ClickHouse."""
 
 from __future__ import annotations
 

@@ -60,17 +60,17 @@ _SUPPRESS = "suppress_instrumentation"
 
 
 class ClickHouseSpanExporter(RecordExporter):
-    """Lands spans as ``llm_call``, ``turn_summary``, ``tool_call`` and further records.
+    """Write spans into ClickHouse as ``llm_call``, ``turn_summary``, ``tool_call`` and other
+    records.
 
-    Works under any span processor. ``store`` is a DSN (else TURNSPAN_STORE, else the embedded store
-    in the user's data folder); ``project`` groups the records (else TURNSPAN_PROJECT, else the
-    service's name).
+    Works under any span processor. ``store`` is a DSN (default: TURNSPAN_STORE, else the embedded
+    store in the user's data folder). ``project`` groups the records (default: TURNSPAN_PROJECT,
+    else the service's name).
 
-    Where the environment does not say where records can go, they go to a temporary folder, and a
-    line in the log says so.
+    If the environment names no usable place, records go to a temporary folder, and the log says so.
 
     Raises:
-        DsnError: the ``store`` given is not understood; the message says what one looks like.
+        DsnError: ``store`` is not a valid DSN; the message shows a valid one.
     """
 
     def __init__(self, store: str | None = None, *, project: str = "") -> None:
@@ -110,8 +110,10 @@ class ClickHouseSpanExporter(RecordExporter):
     # -- SpanExporter ------------------
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Write the spans' records to the spool; FAILURE when it cannot take some now: those wait
-        in memory, and what there is no room for is ``dropped``."""
+        """Write the spans' records to the spool.
+
+        Returns FAILURE if the spool cannot take some of them now. These wait in memory; what does
+        not fit there counts as ``dropped``."""
         if os.getpid() != self._pid:  # under a processor that does not tell us of a fork
             self.after_fork()
         if self._ticker is None:
@@ -135,8 +137,9 @@ class ClickHouseSpanExporter(RecordExporter):
             return SpanExportResult.SUCCESS if fine else SpanExportResult.FAILURE
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Write what has begun, and for a server store ship what is spooled, within the time; True
-        when that worked and nothing was lost since the last flush, or ``sync``, that answered."""
+        """Write what has begun and, for a server store, ship what is spooled, within the time.
+
+        True if that worked and nothing was lost since the last flush or ``sync`` that answered."""
         told, fine = self._untold.told(), True
         # The lock only then: we may be in a signal's handler.
         if self._content.has_facts or self._unwritten.rows:
@@ -148,17 +151,17 @@ class ClickHouseSpanExporter(RecordExporter):
         return self._nothing_since(told) and fine
 
     def sync(self) -> bool:
-        """Make sure that what was exported survives a power cut; True as for ``force_flush``."""
+        """Make what was exported survive a power cut. True as for ``force_flush``."""
         told = self._untold.told()
         fine = self._writer.sync() and not self._unwritten.rows
         return self._nothing_since(told) and fine
 
     def close_turns(self) -> None:
-        """Write the turns that wait for their tools' results as they stand: they are over."""
+        """Write the turns that still wait for results of tools, as they stand."""
         self._write_announced(last=True)
 
     def shutdown(self) -> None:
-        """Stop the threads; ship for a bounded time. What is left goes with the next start."""
+        """Stop the threads and ship for a bounded time. The next start ships the rest."""
         if self._closed.is_set():
             return
         self._closed.set()
@@ -176,15 +179,15 @@ class ClickHouseSpanExporter(RecordExporter):
     # -- statistics ------------------
 
     def remaining(self) -> int:
-        """Segments in the spool that have not landed (0 for the embedded store: a reader lands
-        them when it opens the store)."""
+        """Segments in the spool that have not landed (0 for an embedded store: a reader lands them
+        when it opens the store)."""
         if not self._dsn.embedded:
             with contextlib.suppress(OSError):  # too many open files
                 self._remaining = len(self._spool.names())
         return self._remaining
 
     def unwritten(self) -> int:
-        """Rows that wait in memory, since the spool could not take them."""
+        """Rows in memory that the spool could not take."""
         return self._unwritten.rows
 
     def dropped(self) -> dict[str, int]:
@@ -194,7 +197,7 @@ class ClickHouseSpanExporter(RecordExporter):
         return dict(counts)
 
     def snapshot(self) -> PipelineStats:
-        """What is spooled, has landed and was refused, of every process that writes this spool."""
+        """What is spooled, landed and refused, for all processes that write this spool."""
         with contextlib.suppress(OSError):  # too many open files
             self._known = replace(self._spool.usage().stats, queued=0, dropped={})
         return self._known
@@ -215,7 +218,7 @@ class ClickHouseSpanExporter(RecordExporter):
         return {**self.dropped(), **elsewhere}
 
     def farewell(self) -> str:
-        """What to tell the person who started the program, at its end; mostly nothing."""
+        """A message for the person who started the program, at its end; usually empty."""
         return what_next(self._dsn) if os.getpid() == self._configured_by else ""
 
     def _writer_stats(self) -> WriterStats:
@@ -234,7 +237,7 @@ class ClickHouseSpanExporter(RecordExporter):
                 write_unrecorded(self._spool.folder, self._writer.token, watch.seen())
 
     def after_fork(self) -> None:
-        """In a forked child: a writer of its own, nothing of the parent's."""
+        """Give a forked child a writer of its own, without the parent's records."""
         self._unrecorded = 0
         self._pid = os.getpid()
         self._lock = threading.Lock()

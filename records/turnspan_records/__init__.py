@@ -154,11 +154,10 @@ def query(
     limits: Limits | None = None,
     files: bool = False,
 ) -> Result:
-    """Open a store, ask it one question and close it again; every record is there once.
+    """Open a store, run one query and close the store. The query sees each record once.
 
-    The question may read the records and nothing else, whoever wrote it (``Sandbox``); with
-    ``files`` also files of this user and addresses. ``store`` is a DSN (else TURNSPAN_STORE, else
-    the default). Raises ``StoreError``; ``RefusedError`` where it would do more.
-    """
+    It may only read records (``Sandbox``), or with ``files`` also this user's files and the
+    network. ``store`` is a DSN (default: TURNSPAN_STORE, else the default store). Raises
+    ``StoreError``; ``RefusedError`` if the query would do more."""
     with open(store) as opened, Sandbox(opened, limits=limits, files=files) as sandbox:
         return sandbox.query(sql, parameters)

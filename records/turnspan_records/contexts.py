@@ -22,8 +22,8 @@ INTERRUPTED: Final = "interrupted"
 
 @dataclass(slots=True)
 class ContextItem:
-    """Something that was considered for a context. ``text`` is ``None`` where it is not recorded;
-    ``hop`` counts links and ``requires_depth`` requirements on the way to it."""
+    """A candidate for a context. ``text`` is ``None`` if it is not recorded. ``hop`` counts the
+    links to it, ``requires_depth`` the requirements."""
 
     id: str
     position: int
@@ -42,7 +42,7 @@ class ContextItem:
 
 @dataclass(slots=True)
 class ContextStep:
-    """A step of an assembly, in seconds."""
+    """A step of an assembly. Times are in seconds."""
 
     name: str
     duration: float
@@ -51,7 +51,7 @@ class ContextStep:
 
 @dataclass(slots=True)
 class ContextSection:
-    """What a section took, and what was dropped from it, in tokens."""
+    """The tokens that a section used, and the tokens that were dropped from it."""
 
     name: str
     kept: int = 0
@@ -100,12 +100,11 @@ class AssembledContext:
 
 
 def contexts(store: Store, found: RecordRef) -> list[AssembledContext]:
-    """The contexts that a record is about, the oldest first.
+    """The contexts of a record, oldest first.
 
-    Of an assembly itself that one, of a model call those that it used, of a turn, a session or a
-    trace those that were assembled in it or that its calls used, of a tool or a span those of its
-    turn. Raises ``StoreError`` as ``Store.query``.
-    """
+    For an assembly, that one. For a model call, those it used. For a turn, a session or a trace,
+    those assembled in it or used by its calls. For a tool or a span, those of its turn. Raises
+    ``StoreError`` as ``Store.query``."""
     parameters = {
         "project": found.project,
         "session": found.session_id,

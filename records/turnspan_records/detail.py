@@ -46,10 +46,10 @@ _TABLES: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def detail(store: Store, found: RecordRef) -> Detail:
-    """Load everything about a record that ``lookup.find`` found.
+    """Load everything about a record that ``lookup.find`` returned.
 
     Raises:
-        KeyError: it is gone since.
+        KeyError: the record no longer exists.
         StoreError: as ``Store.query``.
     """
     result = _LOADERS.get(found.kind, _recorded)(store, found)

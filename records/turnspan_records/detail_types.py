@@ -27,7 +27,7 @@ class SpanNode:
 
 @dataclass(slots=True)
 class Detail:
-    """What ``show`` shows of one record; a part that the record lacks is empty."""
+    """Everything that ``show`` prints about one record. Parts that the record lacks are empty."""
 
     kind: str
     id: str

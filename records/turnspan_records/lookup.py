@@ -16,7 +16,7 @@ SHORTEST_PREFIX = 6
 
 @dataclass(frozen=True, slots=True, order=True)
 class RecordRef:
-    """One record that an id means. A turn's id is the id of its span."""
+    """A record that an id refers to. A turn's id is its span's id."""
 
     kind: str
     """``session``, ``turn``, ``trace``, ``call``, ``tool``, ``context`` or ``span``; ``attempt``,
@@ -58,12 +58,12 @@ _MAX_TEXT, _MAX_INSIDE = 65_536, 8
 
 
 def find(store: Store, id_: str) -> list[RecordRef]:
-    """Every record that an id means, or its beginning of at least six characters, or what a table
-    shows of it (with ``…`` for what is left out). Of a longer text, such as a ``traceparent``
-    header, a line of a log or an address, what the first id of a span or trace in it means.
+    """Find the records that a text refers to.
 
-    A whole id beats a part. Raises ``StoreError`` as ``Store.query``.
-    """
+    The text is an id, at least the first six characters of one, or an id as a table prints it
+    (``…`` for the part left out). In a longer text, such as a ``traceparent`` header, a log line or
+    a URL, the first id of a span or a trace counts. A whole id wins over a beginning. Raises
+    ``StoreError`` as ``Store.query``."""
     id_ = id_.strip()
     if not id_:
         return []

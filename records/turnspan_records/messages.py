@@ -91,11 +91,11 @@ def _request(part: dict[str, Any]) -> ToolRequestRecord:
 
 
 def exact_messages(store: Store, project: str, span_id: str) -> list[Any]:
-    """The provider's own message list of a call, as it was sent.
+    """The message list of a call in its provider's form, exactly as sent.
 
     Raises:
         KeyError: there is no such call.
-        ContentMissingError: a message's content was not recorded or has been pruned.
+        ContentMissingError: the content of a message was not recorded, or was pruned.
     """
     call = ask_row(store, "messages/of_call", span_id, project=project, span=span_id)
     hashes: list[str] = list(call["hashes"])

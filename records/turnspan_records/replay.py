@@ -32,7 +32,7 @@ _ANSWERED = ("assistant", *_INSTRUCTIONS)
 
 
 def replay(store: Store, project: str, session_id: str, trace_id: str = "") -> Conversation:
-    """The conversation of a session, or of one trace where ``session_id`` is empty.
+    """Load the conversation of a session, or of a trace if ``session_id`` is empty.
 
     An unknown session gives a conversation without steps. Raises ``StoreError`` as ``Store.query``.
     """

@@ -58,7 +58,7 @@ def list_sql(kind: str, wanted: TurnListFilter, *, after: bool = False) -> str:
 def sessions(
     store: Store, *, project: str = "", window: Window | None = None, limit: int = 20
 ) -> Result:
-    """The sessions that had a turn in the window. Raises ``StoreError`` as ``Store.query``."""
+    """The sessions with a turn in the window. Raises ``StoreError`` as ``Store.query``."""
     wanted = TurnListFilter(project, window or Window())
     return _listed(store, "sessions", wanted, limit, _SESSIONS)
 
@@ -72,11 +72,11 @@ def turns(
     filter: str = "",
     limit: int = 20,
 ) -> Result:
-    """The root turns of the window, or of one session; with a ``filter`` such as
-    ``stop:tool_failure agent:wiki cost>0.01`` only those that pass it.
+    """The root turns of the window or of one session. A ``filter`` such as ``stop:tool_failure
+    agent:wiki cost>0.01`` keeps only the turns that match.
 
     Raises:
-        ValueError: the filter is none; the message says what there is.
+        ValueError: the filter is not valid; the message lists the terms.
         StoreError: as ``Store.query``.
     """
     wanted = TurnListFilter(project, window or Window(), turn_filter(filter), session)

@@ -55,14 +55,14 @@ importing = ForkSafeLock()
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A query's answer: ``rows[i][j]`` is the value of ``names[j]`` in row i."""
+    """The answer to a query: ``rows[i][j]`` is the value of ``names[j]`` in row i."""
 
     names: tuple[str, ...]
     types: tuple[str, ...]
     rows: Sequence[Sequence[Any]]
 
     def dicts(self) -> list[dict[str, Any]]:
-        """The rows as dictionaries by column name."""
+        """The rows as dictionaries, by column name."""
         return [dict(zip(self.names, row, strict=True)) for row in self.rows]
 
     def _repr_html_(self) -> str:
@@ -74,7 +74,7 @@ class Result:
 
 
 class Store:
-    """An open store. Values always travel as parameters: ``{name:Type}`` in the SQL."""
+    """An open store. Values travel as parameters: ``{name:Type}`` in the SQL."""
 
     def __init__(self, dsn: Dsn, client: Any, pool: Any = None) -> None:
         self.dsn = dsn
@@ -98,18 +98,18 @@ class Store:
 
     @property
     def client(self) -> Any:
-        """clickhouse-connect's own client, for what this class does not offer."""
+        """clickhouse-connect's client, for what this class lacks."""
         return self._client
 
     @contextlib.contextmanager
     def held(self) -> Generator[Any]:
-        """The client, for several calls that belong together: an embedded store is not lent to
-        another process before the block ends."""
+        """The client, for several calls in a row. An embedded store is lent to no other process
+        until the block ends."""
         yield self._client
 
     @property
     def read_settings(self) -> Mapping[str, Any]:
-        """The settings that every reading statement is sent with (docs/schema.md says why)."""
+        """The settings of every reading statement (docs/schema.md gives the reasons)."""
         return {**READ_SETTINGS, **self._optional, **self._of_cluster}
 
     @property
@@ -122,7 +122,7 @@ class Store:
         parameters: Mapping[str, Any] | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> Result:
-        """Run a reading statement. It sees every record once, in its newest state.
+        """Run a reading statement. It sees each record once, in its newest state.
 
         Raises:
             QueryError: the engine refused it.
@@ -141,8 +141,10 @@ class Store:
         parameters: Mapping[str, Any] | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        """Run a statement that returns nothing (DDL, INSERT ... SELECT). Raises as ``query``; an
-        embedded store's DDL ``StoreUnavailableError`` where its disk is full."""
+        """Run a statement that returns nothing (DDL, INSERT ... SELECT).
+
+        Raises as ``query``; ``StoreUnavailableError`` for DDL on an embedded store whose disk is
+        full."""
         with self.held() as client, self._running(sql), translated_errors(self.dsn):
             client.command(
                 sql,
@@ -156,7 +158,7 @@ class Store:
         return contextlib.nullcontext()
 
     def insert_native(self, table: str, block: bytes, token: str) -> None:
-        """Insert a ClickHouse Native stream; a second call with the same token adds nothing."""
+        """Insert a ClickHouse Native stream. A second call with the same token adds nothing."""
         settings = {
             "insert_deduplication_token": token,
             "insert_deduplicate": 1,
@@ -182,7 +184,7 @@ class Store:
         require_inserted(self.dsn, shape(block[:20])[1])
 
     def create_database(self, name: str = "") -> None:
-        """Create the store's database, or the one named, unless it exists."""
+        """Create the store's database, or the named one, if it is missing."""
         name = name or self.database
         replicated = self.dsn.cluster and self.dsn.replicated
         on_cluster = f" ON CLUSTER {quoted(self.dsn.cluster)}" if replicated else ""
@@ -200,7 +202,7 @@ class Store:
                 )
 
     def server_version(self) -> str:
-        """The engine's version."""
+        """The version of the engine."""
         with self.held() as client:
             return str(client.server_version)
 

@@ -45,20 +45,17 @@ def open_records(
 ) -> Store:
     """Open a store for reading.
 
-    An embedded store may stay open for as long as you like: between two statements it is another
-    process's that waits for it.
+    An embedded store may stay open: other processes can use it between two statements.
 
     Args:
-        text: the store's DSN; else TURNSPAN_STORE, else the default.
-        wait: seconds that one statement of another process may keep us from an embedded store.
-        note: called with a sentence about what went wrong without preventing the records from
-            being read.
-        create: make a store that is not there, and the tables that a server lacks.
+        text: the store's DSN (default: TURNSPAN_STORE, else the default store).
+        wait: how many seconds to wait for an embedded store that another process uses.
+        note: called with a sentence about each problem that does not prevent reading.
+        create: create a missing store, and the tables that a server lacks.
 
     Raises:
-        NoStoreError: it is not there, and nothing waits for it.
-        StoreError: the DSN is not understood, or the store cannot be used; the message says what
-            to do about it.
+        NoStoreError: the store does not exist, and no records wait for it.
+        StoreError: the DSN is not valid, or the store cannot be used; the message says what to do.
     """
     return open_dsn(parse(text), wait=wait, note=note, create=create)
 

@@ -14,7 +14,7 @@ from turnspan_clickhouse.files import held_files
 
 
 class ExportError(TurnspanError, ValueError):
-    """An export cannot be made as it was asked for; the message says what to do about it."""
+    """The export cannot be made as asked; the message says what to do."""
 
 
 @contextlib.contextmanager

@@ -33,7 +33,7 @@ class Window:
 
     @property
     def parameters(self) -> dict[str, object]:
-        """Its ends, as a query's parameters ``since`` and ``until``."""
+        """The window as parameters of a query: ``since`` and ``until``."""
         return {"since": as_parameter(self.since), "until": as_parameter(self.until)}
 
 
@@ -80,7 +80,8 @@ def duration(text: str) -> timedelta:
 
 
 def window(since: str | None = None, until: str | None = None) -> Window:
-    """The window between two moments; a missing one is open. Raises ``ValueError`` as moment."""
+    """The window between two moments. A missing one leaves that side open. Raises ``ValueError`` as
+    ``moment``."""
     now = datetime.now(timezone.utc)
     return Window(
         moment(since, now=now) if since else EARLIEST,

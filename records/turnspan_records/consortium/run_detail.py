@@ -83,7 +83,7 @@ class Iteration:
 
 @dataclass(slots=True)
 class ConsortiumRun:
-    """A run, whole. ``agreement`` is how alike the last iteration's answers are, 0 to 1."""
+    """A whole run. ``agreement`` is how similar the last iteration's answers are, from 0 to 1."""
 
     project: str
     consortium_id: str
@@ -126,7 +126,7 @@ def consortium_run(store: Store, project: str, run: str) -> ConsortiumRun:
     """Load a run.
 
     Raises:
-        KeyError: there is none of this id.
+        KeyError: no run has this id.
         StoreError: as ``Store.query``.
     """
     asked = {"project": project, "run": run}

@@ -10,7 +10,7 @@ from turnspan_records.access.window import Window, window_parameters
 def consortium_runs(
     store: Store, *, project: str = "", window: Window | None = None, limit: int = 20
 ) -> Result:
-    """The runs that began in the window. Raises ``StoreError`` as ``Store.query``."""
+    """The runs that started in the window. Raises ``StoreError`` as ``Store.query``."""
     return ask(store, "consortium/runs", **window_parameters(project, window, limit=limit))
 
 

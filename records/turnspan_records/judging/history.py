@@ -62,7 +62,7 @@ class JudgmentRecord:
 
     @property
     def settles(self) -> bool:
-        """Whether a turn that is judged so is done in a queue."""
+        """Whether a turn with this judgment is done in a queue."""
         said = {name: getattr(self, name) for name in _SETTLING}
         return self.withdrawn_at is None and settles(said)
 
@@ -85,13 +85,11 @@ _Identity = tuple[str, str, str]
 def judgments(
     store: Store, project: str, kind: str, id: str, *, also: Unlanded = NOTHING
 ) -> list[JudgmentRecord]:
-    """Every judgment of a record, the oldest first; preferences over it as well.
+    """All judgments of a record, oldest first, with the preferences that name it.
 
-    ``kind`` is ``turn``, ``call``, ``tool``, ``span``, ``session``, ``artifact``, ``attempt``
-    or ``consortium``. A judgment that was told again is there once, with the time of the last
-    telling. ``also`` is what waits in the spool, read before. Raises ``StoreError`` as
-    ``Store.query``.
-    """
+    ``kind`` is ``turn``, ``call``, ``tool``, ``span``, ``session``, ``artifact``, ``attempt`` or
+    ``consortium``. A judgment that was sent again appears once, with its newest time. ``also`` is
+    what waits in the spool, read before. Raises ``StoreError`` as ``Store.query``."""
     kinds = ["call", "llm_call"] if kind == "call" else [kind]
     parameters: dict[str, Any] = {"project": project, "kinds": kinds, "id": id}
     landed = store.query(statement("judging/judgments"), parameters).dicts()

@@ -31,11 +31,10 @@ ORDERS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Root turns that have ended, of which somebody judges one after the other.
+    """Ended root turns that a person judges one by one.
 
-    A turn is judged by an outcome other than ``pending``, a training flag other than 0, or a score:
-    of a person, and not withdrawn.
-    """
+    A turn is judged once a person gave it an outcome other than ``pending``, a training flag other
+    than 0, or a score, and did not withdraw it."""
 
     name: str = ""
     order: str = "oldest"
@@ -70,7 +69,7 @@ BUILT_IN: Final[Mapping[str, Queue]] = {
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a queue is: turns in it, and those that are still to be judged."""
+    """The number of turns in a queue, and how many are not judged yet."""
 
     total: int
     left: int
@@ -98,11 +97,11 @@ JUDGED: Final = statement("judging/_judged")
 def waiting(
     store: Store, queue: Queue, author: str, *, limit: int = 100, also: Unlanded = NOTHING
 ) -> list[RecordRef]:
-    """The next turns of a queue that ``author`` is to judge, in its order. ``also`` is what waits
-    in the spool, read before.
+    """The next turns of a queue for ``author`` to judge, in the queue's order. ``also`` is what
+    waits in the spool, read before.
 
     Raises:
-        ValueError: the queue's order or window is none.
+        ValueError: the queue's order or window is not valid.
         StoreError: as ``Store.query``.
     """
     order = ORDERS.get(queue.order)
@@ -119,10 +118,9 @@ def waiting(
 
 
 def progress(store: Store, queue: Queue, author: str, *, also: Unlanded = NOTHING) -> Progress:
-    """How many turns are in a queue, and how many of them ``author`` is still to judge.
+    """The number of turns in a queue, and of those that ``author`` has not judged.
 
-    Raises as ``waiting``.
-    """
+    Raises as ``waiting``."""
     result = store.query(
         statement("judging/progress", source=_source(queue)),
         {**_parameters(queue, author), **_since(store, queue, author, also)},
@@ -149,10 +147,9 @@ def summary(store: Store, queue: Queue, author: str) -> Summary:
 
 
 def queues(store: Store) -> dict[str, Queue]:
-    """The queues by their names: those that come with Turnspan, and those that were saved.
+    """The queues by name: the built-in ones and the saved ones.
 
-    Raises ``StoreError`` as ``Store.query``.
-    """
+    Raises ``StoreError`` as ``Store.query``."""
     rows = store.query(statement("judging/queues")).rows
     saved = {str(name): _read(str(name), str(definition)) for name, definition in rows}
     return {**BUILT_IN, **saved}

@@ -199,7 +199,7 @@ class Review:
 
     @property
     def progress(self) -> Progress:
-        """How far the queue is."""
+        """The progress of the queue."""
         left = self._counted.left - len(self._judged) - self.elsewhere
         return Progress(self._counted.total, max(0, left))
 

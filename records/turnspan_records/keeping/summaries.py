@@ -38,7 +38,7 @@ class JudgmentSummary:
 
 @dataclass(slots=True)
 class SessionTurn:
-    """One turn that no other turn began; of nested ones only their number is told."""
+    """A root turn. Nested turns are only counted."""
 
     turn_id: str
     start_time: datetime
@@ -65,8 +65,8 @@ class SessionTurn:
 
 @dataclass(slots=True)
 class SessionSummary:
-    """A session in short. Times are in UTC; sums leave out what is not known of a turn, and are
-    ``None`` where it is known of none."""
+    """A summary of a session. Times are in UTC. Sums skip turns whose value is unknown, and are
+    ``None`` if it is unknown for all."""
 
     project: str
     session_id: str
@@ -79,27 +79,27 @@ class SessionSummary:
 
     @property
     def began(self) -> datetime:
-        """When its first turn began."""
+        """The start of its first turn."""
         return min(turn.start_time for turn in self.turns)
 
     @property
     def ended(self) -> datetime:
-        """When its last turn ended."""
+        """The end of its last turn."""
         return max(turn.start_time + timedelta(seconds=turn.duration) for turn in self.turns)
 
     @property
     def users(self) -> list[str]:
-        """Whose session it was."""
+        """The users of the session."""
         return sorted({turn.user_id for turn in self.turns} - {""})
 
     @property
     def agents(self) -> list[str]:
-        """Who answered."""
+        """The agents that answered."""
         return sorted({turn.agent_name for turn in self.turns} - {""})
 
     @property
     def models(self) -> list[str]:
-        """What the agents asked."""
+        """The models that the agents called."""
         return sorted({model for turn in self.turns for model in turn.models} - {""})
 
     @property
@@ -119,17 +119,17 @@ class SessionSummary:
 
     @property
     def input_tokens(self) -> int | None:
-        """Tokens that the models were given."""
+        """Tokens sent to the models."""
         return _sum(turn.input_tokens for turn in self.turns)
 
     @property
     def output_tokens(self) -> int | None:
-        """Tokens that they wrote."""
+        """Tokens the models wrote."""
         return _sum(turn.output_tokens for turn in self.turns)
 
     @property
     def cost_usd(self) -> Decimal | None:
-        """What the calls of known price cost."""
+        """The cost of the calls whose price is known."""
         return _sum(turn.cost_usd for turn in self.turns)
 
 
@@ -140,7 +140,7 @@ def _sum(numbers: Iterable[Number | None]) -> Number | None:
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """Which sessions: of a project, by their ids, with a turn in a window; else all of them."""
+    """A choice of sessions: a project, ids, a window with a turn in it. Empty means all."""
 
     project: str = ""
     ids: tuple[str, ...] = ()
@@ -148,7 +148,7 @@ class Sessions:
 
     @property
     def parameters(self) -> dict[str, object]:
-        """What the questions are asked with."""
+        """The choice as parameters of a query."""
         return window_parameters(self.project, self.window, sessions=list(self.ids))
 
 
@@ -158,11 +158,9 @@ def number_of(store: Store, which: Sessions) -> int:
 
 
 def summaries(store: Store, which: Sessions | None = None) -> Iterator[SessionSummary]:
-    """The sessions, each summed up whole, in the order of projects and ids; some at a time are in
-    memory.
+    """A summary of each session, ordered by project and id. Only a few are in memory at a time.
 
-    Turns that belong to no session are left out. Raises ``StoreError`` as ``Store.query``.
-    """
+    Skips turns without a session. Raises ``StoreError`` as ``Store.query``."""
     parameters = (which or Sessions()).parameters
     after = ("", "")
     while True:

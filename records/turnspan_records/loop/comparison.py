@@ -50,7 +50,7 @@ class AnswerFacts:
 
 @dataclass(slots=True)
 class Answer(AnswerFacts):
-    """One answer, as it is compared."""
+    """One answer and how it was produced."""
 
     tools: str = ""
     """The hash of the tools that were offered; empty where there were none."""
@@ -72,7 +72,7 @@ SAME_OR_NOT: Final = (
 
 @dataclass(slots=True)
 class Comparison:
-    """Two to six answers; ``differing`` names what is not the same of all of them."""
+    """Two to six answers. ``differing`` names the fields that are not the same for all."""
 
     answers: list[Answer]
     differing: list[str]
@@ -81,24 +81,24 @@ class Comparison:
 
     @property
     def same_prompt(self) -> bool:
-        """Whether pairs can be made of all of them."""
+        """Whether preference pairs can be made of all of them."""
         return len({one.hash for one in self.prompts}) == 1 and bool(self.prompts[0].hash)
 
     @property
     def why_no_pairs(self) -> str:
-        """Why a ranking of them makes no pairs to train with; empty where it makes some."""
+        """Why a ranking of them gives no pairs for training; empty if it gives some."""
         pairs = pairs_of([[one] for one in self.prompts])
         reasons = [one.why_not for one in pairs]
         return "" if not all(reasons) else ", or ".join(dict.fromkeys(reasons))
 
 
 def compare(store: Store, found: Sequence[RecordRef]) -> Comparison:
-    """Put the answers of these records side by side: turns, calls, attempts, rollouts (their final
+    """Put the answers of records side by side: turns, calls, attempts, rollouts (their final
     attempts) and artifacts.
 
     Raises:
-        ValueError: they are too few or too many, or one is of a kind that has no answer.
-        KeyError: one is gone.
+        ValueError: too few or too many records, or one of a kind without an answer.
+        KeyError: a record no longer exists.
         StoreError: as ``Store.query``.
     """
     if not LEAST <= len(found) <= MOST:

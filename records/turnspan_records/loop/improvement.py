@@ -194,7 +194,7 @@ class InsightRecord:
 
 @dataclass(slots=True)
 class ExperimentRecord:
-    """A need, and the lineages that were tried for it."""
+    """A need, and the lineages that try to meet it."""
 
     project: str
     experiment_id: str

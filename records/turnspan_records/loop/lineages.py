@@ -40,11 +40,11 @@ _PARTS = ("lineage", "rollout", "attempt", "artifact")
 
 
 class AmbiguousError(LookupError):
-    """Several projects have an experiment of that name."""
+    """Several projects have an experiment of this name."""
 
 
 def experiments(store: Store, *, project: str = "", limit: int = 20) -> Result:
-    """The experiments, those worked on last first. Raises ``StoreError`` as ``Store.query``."""
+    """The experiments, last worked on first. Raises ``StoreError`` as ``Store.query``."""
     return ask(store, "lineages/experiments", project=project, limit=limit)
 
 
@@ -61,10 +61,10 @@ def experiment_of(store: Store, found: RecordRef) -> str:
 
 
 def experiment(store: Store, session: str, *, project: str = "") -> ExperimentRecord:
-    """Everything about an experiment: what ``turnspan lineage`` prints.
+    """Load everything about an experiment, as ``turnspan lineage`` prints it.
 
     Raises:
-        KeyError: there is none of that name.
+        KeyError: no experiment has this name.
         AmbiguousError: several projects have one; name the project.
         StoreError: as ``Store.query``.
     """

@@ -34,7 +34,7 @@ class ArtifactFilter:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactCheck:
-    """What a look at an artifact has found; the newest of a source holds."""
+    """The result of one look at an artifact. The newest look of a source counts."""
 
     project: str
     source: str
@@ -60,7 +60,7 @@ class ArtifactCheck:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A person's text in the place of the agent's."""
+    """A text that a person wrote in place of the agent's."""
 
     project: str
     target: str
@@ -139,10 +139,8 @@ def next_page(
 def artifact_checks(
     store: Store, *, project: str = "", source: str = "", limit: int = 10_000
 ) -> list[ArtifactCheck]:
-    """What was found of artifacts, by the newest look at each, the latest looks first.
-
-    Raises ``StoreError`` as ``Store.query``.
-    """
+    """The newest check of each artifact, latest checks first. Raises ``StoreError`` as
+    ``Store.query``."""
     return _checks(store, "quality/checks", project=project, source=source, limit=limit)
 
 
@@ -158,11 +156,8 @@ def checks_of_turn(store: Store, project: str, turn_id: str) -> list[ArtifactChe
 def corrections(
     store: Store, *, project: str = "", artifact_id: str = "", limit: int = 10_000
 ) -> list[Correction]:
-    """What people made of agents' texts, as it holds now, the oldest first. A text that was not
-    recorded is empty.
-
-    Raises ``StoreError`` as ``Store.query``.
-    """
+    """The corrections that people made to agents' texts, in their newest state, oldest first. A
+    text that was not recorded is empty. Raises ``StoreError`` as ``Store.query``."""
     found = _checks(store, "quality/corrected", project=project, artifact=artifact_id, limit=limit)
     ids = [id_ for one in found for id_ in (one.artifact_id, one.correction_id)]
     rows = ask(store, "quality/contents", projects=sorted({o.project for o in found}), ids=ids)

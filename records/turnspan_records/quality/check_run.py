@@ -33,7 +33,7 @@ WINDOW: Final = timedelta(days=14)
 
 @dataclass(slots=True)
 class QualityReport:
-    """What a run has found."""
+    """The result of a run."""
 
     checks: list[ArtifactCheck] = field(default_factory=list[ArtifactCheck])
     """One for each artifact that was looked at, in the order of their targets."""
@@ -44,7 +44,7 @@ class QualityReport:
 
     @property
     def counts(self) -> Counter[str]:
-        """How many of each decision."""
+        """The number of each decision."""
         return Counter(one.decision for one in self.checks)
 
 
@@ -59,26 +59,26 @@ def check_quality(
     clock: Callable[[], int] = time.time_ns,
     together: int = PAGE,
 ) -> QualityReport:
-    """Ask a source what became of artifacts, and write it down.
+    """Ask a source what happened to artifacts, and record the answers.
 
-    Asked for is what was never looked at, and what was looked at before its window was over. Every
-    page of artifacts is on disk before the next one is asked for: a run that is killed is gone on
-    with by the next one.
+    Asks about artifacts that were never checked, or were checked before their window ended. Each
+    page of artifacts is on disk before the next one is asked for, so the next run continues a
+    killed one.
 
     Args:
-        opener: gives the store for one step. In between it may be closed: others may use an
-            embedded one while the source is asked.
-        spool: where the rows go; they land at once if the store takes them.
-        source: the wiki, the repository.
-        wanted: which artifacts; else all.
-        window: how long a text has to stay as it is.
-        progress: told how many of how many are done.
+        opener: opens the store for one step. It may be closed in between, so that other processes
+            can use an embedded store while the source is asked.
+        spool: where the rows go. They land at once if the store takes them.
+        source: the wiki or the repository.
+        wanted: which artifacts (default: all).
+        window: how long a text must stay unchanged.
+        progress: called with the number done and the total.
         clock: nanoseconds since the epoch.
-        together: how many artifacts are asked for before what was found is written down.
+        together: how many artifacts to ask for before the answers are written.
 
     Raises:
-        MayNotInsertError: the store's user may not write it down.
-        SourceError: the source cannot be asked. What was found before is written down.
+        MayNotInsertError: the store's user may not insert.
+        SourceError: the source does not answer. Earlier answers are recorded.
         SpoolError: the spool cannot be written.
         StoreError: as ``Store.query``.
     """

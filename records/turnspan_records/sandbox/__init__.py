@@ -43,7 +43,7 @@ _WRITTEN = "SELECT formatQuerySingleLine({sql:String})"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one query may take; ``None`` is no limit but the engine's."""
+    """The limits of one query. ``None`` leaves the engine's limit."""
 
     seconds: float | None = 300
     memory: int | None = None
@@ -53,7 +53,7 @@ class Limits:
     threads: int | None = None
 
     def settings(self) -> dict[str, Any]:
-        """The same as settings of ClickHouse."""
+        """The limits as ClickHouse settings."""
         limits = {
             "max_execution_time": self.seconds,
             "max_memory_usage": self.memory,
@@ -72,9 +72,9 @@ PAGE = Limits(seconds=10, memory=10**9, rows=10_001, bytes=20 * 10**6, threads=2
 
 
 class Sandbox:
-    """Runs queries on an open store. With ``files`` they may also read and write local files and
-    read from the network, and change settings, but still not the store. Another thread may end
-    them by ``cancellation``."""
+    """Runs queries on an open store. With ``files``, they may also read and write local files, read
+    from the network and change settings, but never the store. ``cancellation`` lets another thread
+    stop them."""
 
     def __init__(
         self,
@@ -91,10 +91,10 @@ class Sandbox:
         self._readers: dict[int, ReadOnlyStore] = {}
 
     def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Result:
-        """Run one statement that reads. Values for ``{name:Type}`` travel as parameters.
+        """Run one reading statement. Values for ``{name:Type}`` travel as parameters.
 
         Raises:
-            RefusedError: it would do more than read the records; it was not run.
+            RefusedError: it would do more than read records; it was not run.
             QueryError: the engine refused it.
             StoreError: as ``Store.query``.
         """
@@ -132,11 +132,11 @@ class Sandbox:
         return reader.query(statement, given)
 
     def warnings(self) -> list[str]:
-        """What a user of a server may do beyond reading, in a sentence; empty for others."""
+        """What this user of a server may do beyond reading, in one sentence; empty for others."""
         return [] if self._store.dsn.embedded else _beyond_reading(self._reader(1))
 
     def close(self) -> None:
-        """Release what the sandbox opened; the store stays open."""
+        """Close what the sandbox opened. The store stays open."""
         for reader in self._readers.values():
             reader.close()
         self._readers.clear()

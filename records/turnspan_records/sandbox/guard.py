@@ -70,7 +70,7 @@ _SHOWS = tuple(
 
 
 class RefusedError(StoreError):
-    """A query may not be run. ``needs`` is what would allow it: FILES, WRITE or nothing."""
+    """The query is not allowed. ``needs`` is what would allow it: FILES, WRITE or nothing."""
 
     def __init__(self, message: str, needs: str = "") -> None:
         super().__init__(message)

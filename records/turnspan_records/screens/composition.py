@@ -18,8 +18,8 @@ up to the last reply, ``new`` is what came after it."""
 
 @dataclass(frozen=True, slots=True)
 class PromptPart:
-    """One part of a prompt. ``tokens`` is an estimate: the provider's own count of the whole prompt
-    shared out by bytes, else four bytes a token."""
+    """One part of a prompt. ``tokens`` is an estimate: the provider's count for the whole prompt,
+    divided by bytes, else one token for four bytes."""
 
     name: str
     messages: int
@@ -29,8 +29,7 @@ class PromptPart:
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """What a prompt was made of, in the order of ``PARTS``; parts that are not there are left
-    out."""
+    """The parts of a prompt, in the order of ``PARTS``. Absent parts are left out."""
 
     parts: list[PromptPart]
     input_tokens: int | None
@@ -40,7 +39,7 @@ class Composition:
 
 
 def composition(store: Store, project: str, call_id: str) -> Composition:
-    """What the prompt of a model call was made of.
+    """The parts of a model call's prompt.
 
     Raises:
         KeyError: there is no such call.

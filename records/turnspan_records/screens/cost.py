@@ -39,12 +39,11 @@ class CostPart:
 
 @dataclass(frozen=True, slots=True)
 class CostParts:
-    """The cost of a call and what it is made of.
+    """The cost of a call, and its parts.
 
-    ``cost_usd`` is the recorded one, ``None`` where it is not known. ``estimated`` where the parts
-    do not add up to it: the prices of today are not those that it was priced with, or its tokens
-    were counted and not told. Without parts, ``reason`` says why.
-    """
+    ``cost_usd`` is the recorded cost, ``None`` if it is unknown. ``estimated`` is true if the parts
+    do not add up to it: today's prices are not those of the record, or the tokens were counted by
+    us. Without parts, ``reason`` says why."""
 
     cost_usd: Decimal | None
     price_version: str
@@ -54,7 +53,7 @@ class CostParts:
 
 
 def cost_parts(store: Store, project: str, span_id: str) -> CostParts:
-    """What a call's cost is made of.
+    """The parts of a call's cost.
 
     Raises:
         KeyError: there is no such call.

@@ -107,7 +107,7 @@ class CacheBreak:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What changed from one call to another."""
+    """What changed between two calls."""
 
     before: ComparedCall
     after: ComparedCall
@@ -120,7 +120,7 @@ class Difference:
 
     @property
     def nothing(self) -> bool:
-        """Whether both requests are the same."""
+        """Whether the two requests are equal."""
         return (
             not self.parameters
             and self.system.same
@@ -130,10 +130,10 @@ class Difference:
 
 
 def diff(store: Store, project: str, before: str, after: str) -> Difference:
-    """What changed from one call to another, by their spans.
+    """What changed between two calls, by their spans.
 
     Raises:
-        KeyError: one of them is not there; the key is its id.
+        KeyError: a call does not exist; the key is its id.
         StoreError: as ``Store.query``.
     """
     rows = ask(store, "call/compared", project=project, spans=[before, after]).dicts()

@@ -41,10 +41,9 @@ from turnspan_records.sql import statement
 
 
 def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> Outline:
-    """The outline of a session, or of one trace where ``session_id`` is empty.
+    """The outline of a session, or of a trace if ``session_id`` is empty.
 
-    An unknown session gives an outline without steps. Raises ``StoreError`` as ``Store.query``.
-    """
+    An unknown session gives an outline without steps. Raises ``StoreError`` as ``Store.query``."""
     place = (project, session_id, trace_id)
     cursor = newest(store, project, session_id, trace_id)  # before: what lands meanwhile is newer
     texts = statement("outline/call_texts", cut=previews.CUT)

@@ -148,7 +148,7 @@ class OutlineStep:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A session, or a trace without one. ``cursor`` says how far it had come (``newest``)."""
+    """A session, or a trace without one. ``cursor`` is its newest moment (``newest``)."""
 
     project: str
     session_id: str

@@ -47,10 +47,9 @@ class Alteration:
 
 @dataclass(frozen=True, slots=True)
 class ExactRequest:
-    """The body of a request in its provider's own form, and what of it is not as it was sent.
+    """The body of a request in its provider's form, and which parts are not exactly as sent.
 
-    ``server`` is the host that it went to, empty where that is not recorded.
-    """
+    ``server`` is the host it was sent to; empty if that is not recorded."""
 
     span_id: str
     dialect: str
@@ -61,19 +60,18 @@ class ExactRequest:
 
     @property
     def exact(self) -> bool:
-        """Whether every part is as it was sent (the order of the body's keys is not recorded).
+        """Whether every part is exactly as sent. (The order of the body's keys is not recorded.)
 
-        Never of a request that another package's span told in the conventions' form.
-        """
+        Always false for a request that another package's span recorded in the conventions' form."""
         return not self.altered and self.dialect != genai.NAME
 
 
 def exact_request(store: Store, project: str, span_id: str) -> ExactRequest:
-    """The request of a model call.
+    """The request of a model call in its provider's form.
 
     Raises:
         KeyError: there is no such call.
-        ContentMissingError: its content was not recorded, or part of it has been pruned.
+        ContentMissingError: its content was not recorded, or part of it was pruned.
     """
     call = ask_row(store, "call/request", span_id, project=project, span=span_id)
     hashes: list[str] = list(call["hashes"])

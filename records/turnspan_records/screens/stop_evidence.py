@@ -56,8 +56,8 @@ class EvidenceRow:
 
 @dataclass(frozen=True, slots=True)
 class StopEvidence:
-    """Why a turn stopped: the rule (``number`` in docs/reference/stop-reasons.md, 0 for a turn that
-    has not ended), its text, the turn's facts that it is about, and the rows that show it."""
+    """Why a turn stopped: the rule (``number`` in docs/reference/stop-reasons.md, 0 if the turn has
+    not ended), its text, the facts of the turn it uses, and the rows that show it."""
 
     turn_id: str
     ended_how: str

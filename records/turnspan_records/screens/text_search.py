@@ -32,7 +32,7 @@ _MEANINGS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A place where the text stands."""
+    """One place where the text was found."""
 
     kind: str
     """``user message``, ``reply``, ``why it stopped``, ``error``, ``tool``, ``tool arguments``,
@@ -51,7 +51,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What was found, newest first, and how far back."""
+    """Hits, newest first, and how far back the search went."""
 
     hits: list[Hit]
     back_to: datetime | None
@@ -73,12 +73,12 @@ def find_text(
     limit: int = 50,
     seconds: float = SECONDS,
 ) -> Search:
-    """Look for a text, letters large or small, in turns, tools and all messages that models saw.
+    """Search turns, tools and all messages that models saw for a text, ignoring case.
 
-    Turns, tools and messages are asked apart: of each there are ``limit`` hits at most.
+    Turns, tools and messages are searched separately; each gives at most ``limit`` hits.
 
     Raises:
-        ValueError: there is no text, or too much of it.
+        ValueError: the text is empty or too long.
         StoreError: as ``Store.query``.
     """
     if not text.strip() or len(text) > LONGEST:

@@ -59,10 +59,9 @@ class JudgmentInForce:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a judgment has to say: ``outcome=used``, ``flag=1``, ``score>=8``,
-    ``evaluation:NAME>=0.5``, ``evaluation:NAME=pass``; ``locked``: that it is a result of a locked
-    lineage, ``correction``: that a person wrote it in place of what an agent had written. ``any``
-    holds for everything."""
+    """The condition that a judgment must meet: ``outcome=used``, ``flag=1``, ``score>=8``,
+    ``evaluation:NAME>=0.5``, ``evaluation:NAME=pass``. ``locked`` accepts results of a locked
+    lineage, ``correction`` a person's text in place of the agent's, ``any`` everything."""
 
     text: str
     kind: str
@@ -70,7 +69,7 @@ class Rule:
     value: float | str = ""
 
     def holds(self, judged: Mapping[str, JudgmentInForce]) -> bool:
-        """Whether it holds for what was judged, by kind."""
+        """Whether a record's judgments, by kind, meet the condition."""
         if self.kind == "any":
             return True
         said = judged.get(self.kind)
@@ -85,10 +84,10 @@ class Rule:
 
 
 def rule(text: str) -> Rule:
-    """Read a rule.
+    """Parse a rule.
 
     Raises:
-        ExportError: it is none; the message says what would be.
+        ExportError: the text is not a rule; the message shows one.
     """
     text = text.strip()
     if text == "any" or text in _SAID_BY_NAME:
@@ -121,7 +120,7 @@ def _number(text: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which records are looked at. Empty: all of them. All that are given have to hold."""
+    """Which records an export reads. Empty means all. All given conditions must hold."""
 
     project: str = ""
     agents: tuple[str, ...] = ()

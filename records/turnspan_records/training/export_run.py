@@ -46,7 +46,7 @@ _WORK: Final = ".work"
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What an export made. ``manifest`` is what the file of that name says."""
+    """The result of an export. ``manifest`` is the content of the file of that name."""
 
     folder: Path
     files: tuple[File, ...]
@@ -55,7 +55,7 @@ class Exported:
 
     @property
     def lines(self) -> int:
-        """How many lines there are in all splits."""
+        """The number of lines in all splits."""
         return int(self.manifest["counts"]["lines"])
 
 
@@ -67,14 +67,14 @@ def export(
     redactor: Redactor | None = None,
     progress: Progress | None = None,
 ) -> Exported:
-    """Write a set into a new folder; it is there whole, or not at all. One without a line is not
-    written: `counts` and `manifest` say what became of everything.
+    """Write a training set into a new folder, completely or not at all.
 
-    Every text is redacted again, by the rules of now: those of ``redactor``, else of this process's
-    configuration. The same records, asked for in the same way, make the same bytes.
+    A set without a line is not written; ``counts`` and ``manifest`` say why. Every text is redacted
+    again by the current rules: those of ``redactor``, else of this process's configuration. The
+    same records and the same request give the same bytes.
 
     Raises:
-        ExportError: it cannot be made as it was asked for.
+        ExportError: the set cannot be made as asked.
         StoreError: as ``Store.query``.
     """
     _note(store, Path(folder))
