@@ -223,12 +223,12 @@ def _put(
 
     The reason of such a unit is its project.
     """
-    keys = " UNION ALL ".join(
+    selects = [
         f"SELECT project, arrayJoin([{pairs}]) AS one FROM {source}"
         for source, named in found
         if (pairs := ", ".join(f"('{UNIT}{kind}', {key})" for kind, key in named))
-    )
-    if keys:
+    ]
+    for keys in work.together(selects):
         sql = statement("keeping/put_keys", work=work.tables.work, keys=keys)
         work.store.command(sql, {**(parameters or {}), "pass": work.name}, {"final": 0})
 

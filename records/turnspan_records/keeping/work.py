@@ -104,15 +104,22 @@ class Work:
         self.store.command(sql, given, {"final": 0})
 
     def mark_all(self, conditions: Mapping[type[Record], str]) -> None:
-        """Mark rows of many tables with one statement: many small inserts take much longer."""
-        rows = " UNION ALL ".join(
+        """Mark rows of many tables."""
+        into = f"INSERT INTO {self.tables.work} (pass, record, week, reason, key)"
+        rows = [
             f"SELECT {{pass:String}}, '{record.table}', {week(record)}, '', {row_key(record)}"
             f" FROM {self.tables.held(record)} AS r WHERE {where}"
             for record, where in conditions.items()
-        )
-        if rows:
-            into = f"INSERT INTO {self.tables.work} (pass, record, week, reason, key)"
-            self.store.command(f"{into} {rows}", {"pass": self.name}, {"final": 0})
+        ]
+        for part in self.together(rows):
+            self.store.command(f"{into} {part}", {"pass": self.name}, {"final": 0})
+
+    def together(self, selects: list[str]) -> list[str]:
+        """Selects as one statement, since many small inserts take longer; a server, which may have
+        little memory, gets each alone: all their sets of keys at once would be too large."""
+        if self.store.dsn.embedded and selects:
+            return [" UNION ALL ".join(selects)]
+        return selects
 
     def keys(self, what: str, where: str = "1") -> str:
         """A query of the keys that are marked of a table or kind of unit. The name of the pass is
