@@ -38,6 +38,9 @@ LOOKED_AT = {
     # Identifiers that come from the schema files or the DSN; those of the DSN through quoted().
     "migrations.py": {"database", "name", "on_cluster", "distributed['shard_by']", "view", "names"},
     "client.py": {"on_cluster"},
+    # Column lists and tables from the record classes.
+    "interrupted_turns.py": {"', '.join(names)", "', '.join(values)"},
+    "interrupted_work.py": {"table", "pieces", "work.record.table", "work.id"},
     "lookup.py": {"kind", "column", "place", "table", "like"},
     "names.py": {"kind", "column", "table"},
     "comparison.py": {"column"},
