@@ -99,7 +99,9 @@ class Landed:
     dropped: Mapping[str, int]
 
 
-@pytest.fixture(scope="module", params=["embedded", "server"])
+@pytest.fixture(
+    scope="module", params=["embedded", pytest.param("server", marks=pytest.mark.release)]
+)
 def landed(
     request: pytest.FixtureRequest,
     clickhouse_server: ClickHouseServer,
