@@ -85,12 +85,8 @@ class Migration:
     def checksum(self) -> str:
         """SHA-256 of the file's text; a view's covers the tables too, since it fixes their columns
         when it is made and has to be made again after them."""
-        digest = hashlib.sha256(self.template.encode())
-        if self.view:
-            for table in migrations():
-                if not table.view:
-                    digest.update(table.template.encode())
-        return digest.hexdigest()
+        tables = [one.template for one in migrations() if not one.view] if self.view else []
+        return hashlib.sha256("".join([self.template, *tables]).encode()).hexdigest()
 
     @property
     def view(self) -> bool:
@@ -100,8 +96,7 @@ class Migration:
     @property
     def distributed(self) -> bool:
         """Whether it makes or changes, on a cluster, a ``Distributed`` table as well."""
-        altered = _ALTERED_COLUMN.search(self.template)
-        return "{shard_by:" in self.template or altered is not None
+        return "{shard_by:" in self.template or bool(_ALTERED_COLUMN.search(self.template))
 
     def subjects(self, dsn: Dsn) -> tuple[str, ...]:
         """The tables or the view that the file makes or changes, as this store names them.
@@ -113,10 +108,8 @@ class Migration:
         if found is None:
             raise ValueError(f"{self.name}: neither a table nor a view")
         table, other = found.groups()
-        if table is None:
-            return (str(other),)
-        if not dsn.cluster:
-            return (table,)
+        if table is None or not dsn.cluster:
+            return (table or other,)
         return (f"{table}_local", table) if self.distributed else (f"{table}_local",)
 
 
@@ -135,12 +128,11 @@ def migrations() -> tuple[Migration, ...]:
     """Every schema file in the order it is applied: tables, then views, each by their numbers."""
     folder = resources.files("turnspan_clickhouse.store.schema")
     pieces = dict(_PIECES.findall((folder / "pieces.sql").read_text(encoding="utf-8")))
-    found: list[Migration] = []
-    for file in folder.iterdir():
-        match = _FILE.fullmatch(file.name)
-        if match:
-            text = _pieced(file.read_text(encoding="utf-8"), pieces)
-            found.append(Migration(int(match[1]), match[2], text))
+    found = [
+        Migration(int(match[1]), match[2], _pieced(file.read_text(encoding="utf-8"), pieces))
+        for file in folder.iterdir()
+        if (match := _FILE.fullmatch(file.name))
+    ]
     return tuple(sorted(found, key=lambda migration: (migration.view, migration.version)))
 
 
@@ -191,11 +183,9 @@ def statements(migration: Migration, dsn: Dsn) -> list[str]:
 
     text = _MACRO.sub(expand, migration.template)
     result = ["\n".join(line.rstrip() for line in text.strip().splitlines() if line.strip())]
-    if not dsn.cluster or "table" not in distributed:
-        return result
-    if replicated:
+    if replicated and "table" in distributed:
         result[0] = _WINDOW.sub(_REPLICATED_WINDOW, result[0])
-    if not migration.distributed:
+    if not (dsn.cluster and migration.distributed):
         return result
     name = distributed["table"]
     if "shard_by" in distributed:
@@ -250,16 +240,20 @@ def pending(store: Store) -> list[Migration]:
         StoreError: the store is newer than this code, or an applied table's file was changed.
     """
     ledger = _ledger(store)
-    require_not_newer(store, max(ledger, default=0))
+    version = max(ledger, default=0)
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"The store {store.dsn} has schema version {version}, newer than the {SCHEMA_VERSION} "
+            "this Turnspan knows: upgrade it (pip install --upgrade turnspan)."
+        )
     waiting: list[Migration] = []
     lost = {name for name, (_, again) in mended(store.dsn).items() if again}
     for migration in migrations():
         checksum = ledger.get(migration.version)
-        if checksum is None or (checksum != migration.checksum and migration.view):
-            waiting.append(migration)
-        elif checksum != migration.checksum:
+        changed = checksum != migration.checksum
+        if changed and checksum is not None and not migration.view:
             raise _of_another_layout(store, f"{migration.version:04d}_{migration.name} differs")
-        elif not lost.isdisjoint(migration.subjects(store.dsn)):
+        if changed or not lost.isdisjoint(migration.subjects(store.dsn)):
             waiting.append(migration)
     return waiting
 
@@ -326,20 +320,6 @@ def store_id(store: Store) -> str:
     return str(rows[0][0])
 
 
-def require_not_newer(store: Store, version: int | None = None) -> None:
-    """Refuse a store that a newer Turnspan has migrated.
-
-    Raises:
-        StoreError: it did; the message says to upgrade.
-    """
-    version = current_version(store) if version is None else version
-    if version > SCHEMA_VERSION:
-        raise StoreError(
-            f"The store {store.dsn} has schema version {version}, newer than the {SCHEMA_VERSION} "
-            "this Turnspan knows: upgrade it (pip install --upgrade turnspan)."
-        )
-
-
 def migrate(store: Store, *, restore: bool = False) -> list[Applied]:
     """Bring the store to SCHEMA_VERSION; returns what was run, nothing when it was there already.
 
@@ -392,14 +372,14 @@ def _ledger(store: Store) -> dict[int, str]:
 
 
 def _run(store: Store, sql: str) -> None:
-    for attempt in range(6):
+    for attempt in range(5):
         try:
             return store.command(sql)
         except QueryError as error:
-            if error.code not in _RACES or attempt == 5:
+            if error.code not in _RACES:
                 raise
             time.sleep(0.1 * 2**attempt)
-    return None
+    return store.command(sql)
 
 
 def _record(store: Store, applied: Sequence[Migration]) -> None:
