@@ -7,6 +7,7 @@ nothing is chosen because it is the first, the nearest or the likelier one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
@@ -107,10 +108,7 @@ def _only_exclusive(
     candidates: dict[D, dict[S, None]], need: Mapping[D, int], settled: Settled[D, S]
 ) -> None:
     """Where rows are missing, only those that one demand alone can have are given to it."""
-    wanting: dict[S, int] = {}
-    for rows in candidates.values():
-        for row in rows:
-            wanting[row] = wanting.get(row, 0) + 1
+    wanting = Counter(row for rows in candidates.values() for row in rows)
     for demand, rows in candidates.items():
         own = [row for row in rows if wanting[row] == 1]
         if len(rows) <= need[demand] and own:
@@ -203,7 +201,5 @@ class _Ways(Generic[D, S]):
 
     def _short(self, at: int, left: dict[D, int]) -> bool:
         """Whether too few rows are left for a demand."""
-        coming: dict[D, int] = {}
-        for demand, _ in self._places[at:]:
-            coming[demand] = coming.get(demand, 0) + 1
-        return any(coming.get(demand, 0) < need for demand, need in left.items())
+        coming = Counter(demand for demand, _ in self._places[at:])
+        return any(coming[demand] < need for demand, need in left.items())

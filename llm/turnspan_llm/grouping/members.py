@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -143,10 +144,7 @@ def _apart(seat: Seat, row: LogRow, other_seat: Seat, other: LogRow) -> bool:
 
 def _prompts(fitting: Iterable[list[LogRow]]) -> set[bytes]:
     """The prompts that most of an iteration's answers answer: all its members had the same one."""
-    count: dict[bytes, int] = {}
-    for rows in fitting:
-        for prompt in {row.prompt for row in rows}:
-            count[prompt] = count.get(prompt, 0) + 1
+    count = Counter(prompt for rows in fitting for prompt in {row.prompt for row in rows})
     most = max(count.values(), default=0)
     return {prompt for prompt, times in count.items() if times == most}
 

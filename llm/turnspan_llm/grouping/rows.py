@@ -201,7 +201,9 @@ def read_rows(
     for table, positions in stretch:
         for logged in source.some(table, positions):
             rows.seen += 1
-            row = _row(logged, source.number, is_output(logged, names), window, prompts)
+            # It is of a consortium's name, or its JSON is that of llm-consortium.
+            output = logged.model in names or JSON_OF_OUTPUTS in (logged.response_json or "")
+            row = _row(logged, source.number, output, window, prompts)
             of_no_kind = row.kind is Kind.OTHER and row.assigned is None
             if of_no_kind and named is not None and row.id not in named:
                 continue
@@ -215,11 +217,6 @@ def read_rows(
     for found in (rows.outputs, rows.arbiters, rows.members):
         found.sort(key=lambda row: row.order)
     return rows
-
-
-def is_output(logged: LoggedResponse, names: frozenset[str]) -> bool:
-    """Whether a row is of a consortium's name, or its JSON that of llm-consortium."""
-    return logged.model in names or JSON_OF_OUTPUTS in (logged.response_json or "")
 
 
 class _Prompts:

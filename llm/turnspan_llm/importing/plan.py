@@ -177,9 +177,7 @@ class Plan:
                 for number, id_, *more in rows
             ]
             if everything:
-                self._scratch.executemany(
-                    "INSERT OR IGNORE INTO fresh VALUES (?)", ((row[0],) for row in found)
-                )
+                self._add_fresh(row[0] for row in found)
             else:
                 found = [row for row in found if self._is_fresh(row[0])]
             self._scratch.executemany("INSERT OR IGNORE INTO call VALUES (?, ?, ?, ?)", found)
@@ -198,13 +196,15 @@ class Plan:
                     late.update(as_text(response) for _, response in rows)
         self._add_conversations_of(list(late))
 
-    def _add_conversations_of(self, ids: list[str]) -> None:
+    def _add_conversations_of(self, ids: Iterable[str]) -> None:
         for kind, table in enumerate(self._tables):
-            session = _SESSION[table]
-            for row in self._source.brief(table, "id", ids, (session,)):
-                number, conversation = row
-                key = _key(kind, number, conversation)
-                self._scratch.execute("INSERT OR IGNORE INTO fresh VALUES (?)", (key,))
+            found = self._source.brief(table, list(ids), _SESSION[table])
+            self._add_fresh(_key(kind, number, conversation) for number, conversation in found)
+
+    def _add_fresh(self, keys: Iterable[str]) -> None:
+        self._scratch.executemany(
+            "INSERT OR IGNORE INTO fresh VALUES (?)", ((key,) for key in keys)
+        )
 
     def _complete(self) -> None:
         """Take in the older rows of conversations that have new ones."""

@@ -65,19 +65,15 @@ class LogTables:
             for values_ in self.select(sql, some):
                 yield dict(zip((ROW, *columns), values_, strict=True))
 
-    def brief(
-        self, table: str, column: str, values: Sequence[Any], columns: Sequence[str]
-    ) -> Iterator[tuple[Any, ...]]:
-        """The numbers and some columns of the rows in which a column has one of these values; a
-        column that is not there is NULL."""
-        if not self.layout.has(table, column):
+    def brief(self, table: str, ids: Sequence[str], column: str) -> Iterator[tuple[Any, ...]]:
+        """The numbers and a column of the rows with these ids; one that is not there is NULL."""
+        if not self.layout.has(table, "id"):
             return
-        there = self.layout.columns[table]
-        names = "".join(f", {quoted(name) if name in there else 'NULL'}" for name in columns)
-        for start in range(0, len(values), _TOGETHER):
-            some = values[start : start + _TOGETHER]
+        name = quoted(column) if self.layout.has(table, column) else "NULL"
+        for start in range(0, len(ids), _TOGETHER):
+            some = ids[start : start + _TOGETHER]
             marks = ", ".join("?" * len(some))
-            sql = f"SELECT rowid{names} FROM {quoted(table)} WHERE {quoted(column)} IN ({marks})"
+            sql = f'SELECT rowid, {name} FROM {quoted(table)} WHERE "id" IN ({marks})'
             yield from self.select(sql, some)
 
     def ranges(
