@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import USAGE, Failure
-from turnspan_console.options import F, chosen_dsn, open_chosen, text_option, together
+from turnspan_console.options import F, chosen_dsn, open_chosen, optional, text_option, together
 from turnspan_console.output import note
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _author(_context: click.Context, _parameter: click.Parameter, given: str | N
 
 author_options = together(
     author_option("The judge's name.  [default: you]"),
-    click.option("--confidence", type=float, metavar="0..1", help="How sure the judge is."),
+    optional("--confidence", "0..1", "How sure the judge is.", kind=float),
     click.option(
         "--source",
         default="command",

@@ -51,6 +51,13 @@ def text_option(name: str, metavar: str, meaning: str, *called: str) -> Callable
     return click.option(name, *called, default="", metavar=metavar, help=meaning)
 
 
+def optional(
+    name: str, metavar: str, meaning: str, *called: str, kind: Any = None
+) -> Callable[[F], F]:
+    """An option that is ``None`` where it is not given."""
+    return click.option(name, *called, type=kind, metavar=metavar, help=meaning)
+
+
 def several(
     name: str, metavar: str, meaning: str, *called: str, kind: Any = None
 ) -> Callable[[F], F]:
@@ -121,12 +128,12 @@ raw_option = flag(
 """``--raw``, for commands that print csv."""
 
 period_options = together(
-    click.option(
+    optional(
         "--since",
-        metavar="WHEN",
-        help="Only records that began since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
+        "WHEN",
+        "Only records that began since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
     ),
-    click.option("--until", metavar="WHEN", help="Only records that began before (as --since)."),
+    optional("--until", "WHEN", "Only records that began before (as --since)."),
 )
 """``--since`` and ``--until``."""
 
@@ -140,13 +147,13 @@ window_options = together(
 """``--since``, ``--until``, ``--project`` and ``--limit``."""
 
 credentials_options = together(
-    click.option(
+    optional(
         "--credentials",
-        "file",
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="A JSON file with the bot's name and password: user, password.  [default: "
+        "FILE",
+        "A JSON file with the bot's name and password: user, password.  [default: "
         "TURNSPAN_MEDIAWIKI_USER and TURNSPAN_MEDIAWIKI_PASSWORD]",
+        "file",
+        kind=click.Path(path_type=Path),
     ),
     text_option("--contact", "TEXT", "How the wiki's operators can reach you."),
 )

@@ -12,7 +12,7 @@ import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.judgment_command import JUDGED, Judging, author_options, subject_options
-from turnspan_console.options import store_option
+from turnspan_console.options import optional, store_option
 
 if TYPE_CHECKING:
     from turnspan.tracing.content_store import Judgment
@@ -29,13 +29,13 @@ OUTCOMES = ("pending", "used", "modified", "rejected")
 
 @click.command("annotate", short_help="Judge a turn, model call, session, consortium run...")
 @click.argument("id_", metavar="[ID]", required=False)
-@click.option(
+@optional(
     "--from",
-    "file",
-    type=click.File(encoding="utf-8-sig"),
-    metavar="FILE",
-    help="Judge many records: CSV with a header, or JSON Lines; - reads standard input. Fields: "
+    "FILE",
+    "Judge many records: CSV with a header, or JSON Lines; - reads standard input. Fields: "
     f"{', '.join(FIELDS)}.",
+    "file",
+    kind=click.File(encoding="utf-8-sig"),
 )
 @click.option("--outcome", type=click.Choice(OUTCOMES), help="The outcome of the answer.")
 @click.option(
@@ -43,10 +43,10 @@ OUTCOMES = ("pending", "used", "modified", "rejected")
     type=click.Choice(["1", "0", "-1"]),
     help="For training: 1 good candidate, -1 exclude, 0 neither.",
 )
-@click.option("--score", type=float, metavar="NUMBER", help="A number; people give 1 to 10.")
-@click.option("--comment", metavar="TEXT", help="The reason.")
-@click.option("--directive", metavar="TEXT", help="What to do differently.")
-@click.option("--over", metavar="ID", help="The record that this one is better than.")
+@optional("--score", "NUMBER", "A number; people give 1 to 10.", kind=float)
+@optional("--comment", "TEXT", "The reason.")
+@optional("--directive", "TEXT", "What to do differently.")
+@optional("--over", "ID", "The record that this one is better than.")
 @author_options
 @subject_options
 @store_option

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from turnspan_console.commands import console
-from turnspan_console.options import flag, several, store_option
+from turnspan_console.options import flag, optional, several, store_option
 
 
 @click.command("demo", short_help="Run recorded agents and ask the store about them.")
@@ -19,7 +19,7 @@ from turnspan_console.options import flag, several, store_option
     kind=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
 @click.argument("more_files", nargs=-1, type=click.Path(exists=True, path_type=Path))
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="The most runs of each file.")
+@optional("--limit", "N", "The most runs of each file.", kind=click.IntRange(1))
 @click.option(
     "--provider",
     type=click.Choice(["openai", "anthropic", "both"]),

@@ -13,6 +13,7 @@ from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import (
     flag,
     open_chosen,
+    optional,
     period_options,
     project_option,
     read_window,
@@ -83,13 +84,10 @@ PAIRS = ("preferences", "corrections", "locked", "scores", "best")
     metavar="N",
     help="Another number puts other prompts into each split.",
 )
-@click.option(
-    "--near",
-    type=float,
-    metavar="SIMILARITY",
-    help="Drop samples this similar to an earlier one, such as 0.9.",
+@optional(
+    "--near", "SIMILARITY", "Drop samples this similar to an earlier one, such as 0.9.", kind=float
 )
-@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Drop longer samples.")
+@optional("--max-tokens", "N", "Drop longer samples.", kind=click.IntRange(1))
 @text_option(
     "--tokenizer",
     "NAME",

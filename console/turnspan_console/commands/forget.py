@@ -14,6 +14,7 @@ from turnspan_console.judgment_command import author_option
 from turnspan_console.options import (
     flag,
     open_chosen,
+    optional,
     say_other_nodes,
     several,
     store_option,
@@ -29,12 +30,10 @@ if TYPE_CHECKING:
 
 
 @click.command("forget", short_help="Remove a session, user, turn or project for good.")
-@click.option("--session", metavar="ID", help="A session.")
-@click.option("--user", metavar="ID", help="A user: all their sessions.")
-@click.option("--turn", metavar="ID", help="A turn and its nested turns.")
-@click.option(
-    "--project", metavar="NAME", help="A whole project. With another option: only in this project."
-)
+@optional("--session", "ID", "A session.")
+@optional("--user", "ID", "A user: all their sessions.")
+@optional("--turn", "ID", "A turn and its nested turns.")
+@optional("--project", "NAME", "A whole project. With another option: only in this project.")
 @flag("--again", "Remove what came back after earlier forgetting.")
 @text_option("--reason", "TEXT", "The reason. It is stored, so put no names in it.")
 @author_option("Who forgets.  [default: you]")

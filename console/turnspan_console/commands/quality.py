@@ -16,6 +16,7 @@ from turnspan_console.options import (
     flag,
     format_option,
     open_chosen,
+    optional,
     project_option,
     read_window,
     several,
@@ -33,18 +34,14 @@ _SHOWN = ("decision", "target", "reason", "found_by", "later_revision", "similar
 
 
 @click.command("quality", short_help="Judge agents' pages and files by later changes.")
-@click.option("--mediawiki", "api", metavar="API_URL", help="The address of a wiki's api.php.")
-@click.option(
-    "--git",
-    "repository",
-    metavar="REPO",
-    type=click.Path(path_type=Path),
-    help="A folder in a git repository.",
+@optional("--mediawiki", "API_URL", "The address of a wiki's api.php.", "api")
+@optional(
+    "--git", "REPO", "A folder in a git repository.", "repository", kind=click.Path(path_type=Path)
 )
-@click.option(
+@optional(
     "--since",
-    metavar="WHEN",
-    help="Only artifacts written since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
+    "WHEN",
+    "Only artifacts written since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
 )
 @valued(
     "--window",
@@ -122,6 +119,7 @@ def _source(api: str | None, repository: Path | None, given: dict[str, Any]) -> 
 
 def _print(report: QualityReport, format_: str, output: Output) -> None:
     from turnspan_console.panels.results import print_rows
+    from turnspan_console.values import counted
     from turnspan_records.quality.sources import DECISIONS
 
     counts = {one: report.counts[one] for one in DECISIONS if report.counts[one]}
@@ -136,15 +134,9 @@ def _print(report: QualityReport, format_: str, output: Output) -> None:
     checks = sorted(report.checks, key=lambda one: (order[one.decision], one.project, one.target))
     rows = [[getattr(one, name) for name in _SHOWN] for one in checks]
     if format_ == "table":
-        _print_counts(report, counts, output)
+        told = ", ".join(f"{number:,} {one.replace('_', ' ')}" for one, number in counts.items())
+        made = f"{told}  {report.judgments:,} new judgments"
+        output.title(counted(len(report.checks), "artifact"), made)
+        if checks:
+            output.line()
     print_rows(_SHOWN, rows, output, format_)
-
-
-def _print_counts(report: QualityReport, counts: dict[str, int], output: Output) -> None:
-    from turnspan_console.values import counted
-
-    told = ", ".join(f"{number:,} {one.replace('_', ' ')}" for one, number in counts.items())
-    made = f"{told}  {report.judgments:,} new judgments"
-    output.title(counted(len(report.checks), "artifact"), made)
-    if report.checks:
-        output.line()

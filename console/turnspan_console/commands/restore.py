@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from turnspan_console.failures import FINDING, failing
 from turnspan_console.options import open_chosen, store_option
 from turnspan_console.output import Output
-
-if TYPE_CHECKING:
-    from turnspan_records.keeping import Restored
 
 
 @click.command("restore", short_help="Bring an archive's records back.")
@@ -27,19 +23,14 @@ def command(archive: Path) -> None:
       turnspan restore ~/.local/share/turnspan/archives/20261122T203000Z-retain-5bce98f7-129fec
     """
     from turnspan_console.panels.bars import Bars
+    from turnspan_console.panels.results import print_block
+    from turnspan_console.values import counted
     from turnspan_records.keeping import KeepingError, restore
 
     with open_chosen(create=True) as store, Bars() as bars, failing(KeepingError, code=FINDING):
         done = restore(store, archive, progress=bars.show)
-    _print(done, Output())
-
-
-def _print(done: Restored, output: Output) -> None:
-    from turnspan_console.panels.results import print_block
-    from turnspan_console.values import counted
-
-    total = sum(done.rows.values())
-    output.title(counted(total, "row"), "are back")
+    output = Output()
+    output.title(counted(sum(done.rows.values()), "row"), "are back")
     rows = [
         (table, done.rows.get(table, 0), done.forgotten.get(table, 0))
         for table in done.manifest.tables

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure, failing
-from turnspan_console.options import flag, open_chosen, say_other_nodes, store_option
+from turnspan_console.options import flag, open_chosen, optional, say_other_nodes, store_option
 from turnspan_console.output import Output
 
 if TYPE_CHECKING:
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 @click.command("retain", short_help="Archive good turns, delete bad and old ones.")
 @flag("--dry-run", "Show what would be deleted; change nothing.", "dry")
 @flag("--apply", "Archive and delete.", "apply_")
-@click.option(
+@optional(
     "--policy",
+    "FILE",
+    "The policy, as TOML.  [default: the policy that --print-policy prints]",
     "file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="The policy, as TOML.  [default: the policy that --print-policy prints]",
+    kind=click.Path(path_type=Path),
 )
 @flag("--print-policy", "Print the policy as TOML, and exit.", "show")
 @store_option

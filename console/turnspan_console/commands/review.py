@@ -16,13 +16,13 @@ from turnspan_console.options import (
     flag,
     format_option,
     open_chosen,
+    optional,
     several,
     store_option,
     together,
 )
 
 if TYPE_CHECKING:
-    from turnspan_clickhouse.store.client import Store
     from turnspan_records.judging.queues import Queue
 
 ORDERS = ("oldest", "newest", "dearest", "random")
@@ -30,20 +30,16 @@ ORDERS = ("oldest", "newest", "dearest", "random")
 
 queue_options = together(
     click.option("--order", type=click.Choice(ORDERS), help="The order of turns."),
-    click.option("--project", metavar="NAME", help="Only this project."),
-    click.option("--agent", metavar="NAME", help="Only this agent."),
+    optional("--project", "NAME", "Only this project."),
+    optional("--agent", "NAME", "Only this agent."),
     click.option("--odd", is_flag=True, default=None, help="Only turns that did not complete."),
     several(
         "--stop-reason", "REASON", "Only turns with this stop reason. Repeatable.", "stop_reasons"
     ),
-    click.option("--since", metavar="WHEN", help="Only turns that began since: 7d, 2026-11-01."),
-    click.option("--until", metavar="WHEN", help="Only turns that began before (as --since)."),
-    click.option(
-        "--sample", type=click.IntRange(0), metavar="N", help="A random sample of N turns."
-    ),
-    click.option(
-        "--seed", type=click.IntRange(0), metavar="NUMBER", help="The seed of the sample."
-    ),
+    optional("--since", "WHEN", "Only turns that began since: 7d, 2026-11-01."),
+    optional("--until", "WHEN", "Only turns that began before (as --since)."),
+    optional("--sample", "N", "A random sample of N turns.", kind=click.IntRange(0)),
+    optional("--seed", "NUMBER", "The seed of the sample.", kind=click.IntRange(0)),
     click.option(
         "--each/--anyone",
         default=None,
@@ -56,7 +52,7 @@ queue_options = together(
 @click.command("review", short_help="Judge one turn after the other, with one key each.")
 @click.argument("name", metavar="[QUEUE]", required=False)
 @queue_options
-@click.option("--save", metavar="NAME", help="Save this queue under a name, and stop.")
+@optional("--save", "NAME", "Save this queue under a name, and stop.")
 @flag("--list", "List the queues with their progress.", "list_")
 @flag("--quick", "Go to the next turn after each judgment.")
 @flag("--full", "Show long texts whole.")
@@ -84,13 +80,16 @@ def command(
     from turnspan_clickhouse.spool.spool import Spool
     from turnspan_console.output import Output
     from turnspan_records.access.row_writer import judging_spool
+    from turnspan_records.judging.queues import chosen_queue
 
     if list_:
         _list(author, format_)
         return
     spool = Spool(chosen_dsn().spool)
+    said = {key: value for key, value in given.items() if value not in (None, ())}
     with open_chosen() as store:
-        queue = _chosen(store, name, given)
+        with failing(ValueError, code=USAGE):
+            queue = chosen_queue(store, name or "", said)
         if save is not None:
             judging_spool(store, ReviewQueue)
     if save is not None:
@@ -110,15 +109,6 @@ def command(
     with closing(SharedStore(chosen_dsn(), lambda _: open_chosen())) as shared:
         review = Review(shared.using, spool, queue, author)
         Screen(review, output, KeyReader(), quick=quick, full=full).run()
-
-
-def _chosen(store: Store, name: str | None, given: dict[str, Any]) -> Queue:
-    """The queue of this name, with what the options say instead."""
-    from turnspan_records.judging.queues import chosen_queue
-
-    said = {key: value for key, value in given.items() if value not in (None, ())}
-    with failing(ValueError, code=USAGE):
-        return chosen_queue(store, name or "", said)
 
 
 def _save(queue: Queue, spool: Any, who: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import FINDING, UNAVAILABLE, Failure
-from turnspan_console.options import chosen_dsn, flag, store_option
+from turnspan_console.options import chosen_dsn, flag, optional, store_option
 from turnspan_console.output import Output, tell
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @click.command("ship", short_help="Land what waits in the spool.")
 @flag("--rejected", "Try again the segments that the store refused.")
-@click.option(
+@optional(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="SECONDS",
-    help="Stop after this time; the rest stays in the spool.  [default: until all has landed]",
+    "SECONDS",
+    "Stop after this time; the rest stays in the spool.  [default: until all has landed]",
+    kind=click.FloatRange(min=0, min_open=True),
 )
 @store_option
 def command(rejected: bool, timeout: float | None) -> None:

@@ -41,9 +41,11 @@ def command(
     --curl, --python and --html are for model calls. --curl and --python print no key: it is read
     from the environment, as the provider's SDK does. `turnspan replay` saves a session.
     """
-    from turnspan_console.ids import detail_of, one
+    from turnspan_console.ids import detail_of, one, still_there
     from turnspan_console.output import Output
     from turnspan_console.panels.details import as_json, print_detail
+    from turnspan_console.panels.html_file import save
+    from turnspan_records.screens.saved import call_html
 
     forms = {"--request": request, "--curl": curl, "--python": python, "--html": html}
     chosen = [name for name, wanted in forms.items() if wanted]
@@ -56,7 +58,8 @@ def command(
             if found.kind != "call":
                 raise Failure(f"{id_!r} is a {found.kind}: {chosen[0]} needs a model call.", USAGE)
             if html:
-                _save(store, found, html)
+                with still_there("call"):
+                    save(html, found.id, call_html(store, found.project, found.id))
             else:
                 _print_request(store, found, output, chosen[0])
             return
@@ -65,15 +68,6 @@ def command(
         output.json(as_json(shown))
     else:
         print_detail(shown, output, full=full)
-
-
-def _save(store: Store, found: RecordRef, file: str) -> None:
-    from turnspan_console.ids import still_there
-    from turnspan_console.panels.html_file import save
-    from turnspan_records.screens.saved import call_html
-
-    with still_there("call"):
-        save(file, found.id, call_html(store, found.project, found.id))
 
 
 def _print_request(store: Store, found: RecordRef, output: Output, form: str) -> None:

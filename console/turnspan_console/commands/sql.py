@@ -16,6 +16,7 @@ from turnspan_console.options import (
     flag,
     format_option,
     open_chosen,
+    optional,
     raw_option,
     several,
     store_option,
@@ -46,8 +47,8 @@ _OPENED = {
     metavar="[NAME]",
     help="Run the statement saved under this name; without a name, list the saved statements.",
 )
-@click.option("--save", metavar="NAME", help="Save the statement under a name, and stop.")
-@click.option("--delete-saved", metavar="NAME", help="Delete a saved statement, and stop.")
+@optional("--save", "NAME", "Save the statement under a name, and stop.")
+@optional("--delete-saved", "NAME", "Delete a saved statement, and stop.")
 @several("--param", "NAME=VALUE", "A value for {NAME:Type} in the SQL. Repeatable.", "params")
 @flag(
     "--local-files",

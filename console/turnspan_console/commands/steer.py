@@ -9,7 +9,7 @@ import click
 
 from turnspan_console.failures import USAGE, Failure
 from turnspan_console.judgment_command import Judging, author_option
-from turnspan_console.options import flag, several, store_option, text_option
+from turnspan_console.options import flag, optional, several, store_option, text_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,10 +21,10 @@ _ANSWERS = ("lineage", "attempt", "rollout", "artifact", "turn", "call")
 
 @click.command("steer", short_help="Steer lineages: directives, locks, evolve.")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option(
+@optional(
     "--directive",
-    metavar="TEXT",
-    help="What to do differently in every cycle from now on; '' withdraws the directive.",
+    "TEXT",
+    "What to do differently in every cycle from now on; '' withdraws the directive.",
 )
 @several("--once", "TEXT", "What to do differently in the next cycle. Repeatable.")
 @flag("--lock", "Keep the lineage as it is.")

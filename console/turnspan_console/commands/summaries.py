@@ -14,6 +14,7 @@ from turnspan_console.failures import UNAVAILABLE, USAGE, Failure
 from turnspan_console.options import (
     credentials_options,
     open_chosen,
+    optional,
     project_option,
     read_window,
     several,
@@ -31,31 +32,26 @@ FORMATS = ("markdown", "wikitext", "jsonl")
 
 
 @click.command("summaries", short_help="Write a page about each session.")
-@click.option(
+@optional(
     "--to",
-    "target",
-    metavar="PATH",
-    type=click.Path(),
-    help="A file for all pages, or a folder (it exists, or ends in /) for a file per session.  "
+    "PATH",
+    "A file for all pages, or a folder (it exists, or ends in /) for a file per session.  "
     "[default: print them]",
+    "target",
+    kind=click.Path(),
 )
 @click.option(
     "--format", "format_", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True
 )
-@click.option(
-    "--mediawiki",
-    "api",
-    metavar="API_URL",
-    help="Write the pages into the wiki with this api.php address.",
+@optional(
+    "--mediawiki", "API_URL", "Write the pages into the wiki with this api.php address.", "api"
 )
 @valued("--namespace", "Logs", "With --mediawiki: the namespace of the pages.", metavar="NAME")
 @credentials_options
 @several("--session", "ID", "Only this session. Repeatable.", "sessions")
 @project_option
-@click.option("--until", metavar="WHEN", help="Only sessions with a turn before.")
-@click.option(
-    "--since", metavar="WHEN", help="Only sessions with a turn since: 12h, 7d, 2026-11-01 (UTC)."
-)
+@optional("--until", "WHEN", "Only sessions with a turn before.")
+@optional("--since", "WHEN", "Only sessions with a turn since: 12h, 7d, 2026-11-01 (UTC).")
 @store_option
 def command(
     target: str | None,

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.judgment_command import Judging, author_option, subject_options
-from turnspan_console.options import store_option, text_option
-
-if TYPE_CHECKING:
-    from turnspan_records.lookup import RecordRef
+from turnspan_console.options import optional, store_option, text_option
 
 
 @click.command("withdraw", short_help="Take a judgment back.")
 @click.argument("id_", metavar="ID")
 @click.argument("judgment", required=False)
-@click.option(
-    "--id", "chosen", metavar="ID", help="The id of the judgment (`turnspan show` lists them)."
-)
-@click.option("--ranking", metavar="ID", help="All preferences of a ranking (its ranking_id).")
+@optional("--id", "ID", "The id of the judgment (`turnspan show` lists them).", "chosen")
+@optional("--ranking", "ID", "All preferences of a ranking (its ranking_id).")
 @text_option("--reason", "TEXT", "The reason.")
 @author_option(
     "Who withdraws. Without --id, the newest judgment of this author; empty: of any author.  "
@@ -67,7 +60,12 @@ def command(
                 and (one.id.startswith(chosen) if chosen else author in ("", one.author))
             ]
             if not fits:
-                raise Failure(_none(subject, judgment, chosen, author), FINDING)
+                said = f"judgment {chosen!r}" if chosen else f"{judgment} of {author or 'anybody'}"
+                raise Failure(
+                    f"There is no {said} on {subject.kind} {subject.id} to withdraw: `turnspan "
+                    "show` lists them.",
+                    FINDING,
+                )
             what, chosen = fits[-1].kind, fits[-1].id
         withdraw(judging.spool, subject, what, id=chosen or "", reason=reason, author=author)
     Output().line(f"{subject.kind} {subject.id}: {what} withdrawn")
@@ -84,9 +82,3 @@ def _ranking(id_: str, ranking: str, reason: str, who: str) -> int:
         if not count:
             raise Failure(f"There is no ranking {ranking!r} of {subject.kind}s.", FINDING)
     return count
-
-
-def _none(subject: RecordRef, judgment: str | None, chosen: str | None, who: str) -> str:
-    what = f"judgment {chosen!r}" if chosen else f"{judgment} of {who or 'anybody'}"
-    named = f"{subject.kind} {subject.id}"
-    return f"There is no {what} on {named} to withdraw: `turnspan show` lists them."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.options import together, valued
+from turnspan_console.options import optional, together, valued
 from turnspan_console.output import note
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _table = together(
     click.argument("dsn", metavar="DSN"),
-    click.option("--table", metavar="NAME", help="The table, or SCHEMA.TABLE."),
+    optional("--table", "NAME", "The table, or SCHEMA.TABLE."),
     valued(
         "--time-zone",
         "UTC",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import FINDING, UNAVAILABLE, USAGE, Failure
-from turnspan_console.options import format_option
+from turnspan_console.options import flag, format_option, optional, valued
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,24 +35,20 @@ def _window(
 
 @click.command("group", short_help="Find the consortium runs in llm's log.")
 @click.argument("logs_db", metavar="LOGS_DB", type=_FILE)
-@click.option(
+@optional(
     "--consortium-db",
-    metavar="FILE",
-    type=_FILE,
-    help="llm-consortium's own file.  [default: consortium_logs.db beside LOGS_DB, if it is there]",
+    "FILE",
+    "llm-consortium's own file.  [default: consortium_logs.db beside LOGS_DB, if it is there]",
+    kind=_FILE,
 )
-@click.option(
+@valued(
     "--strategy",
-    type=click.Choice(["keys", "literal"]),
-    default="keys",
-    show_default=True,
-    help="How to find runs: by keys; or literal, an older way, for comparison.",
+    "keys",
+    "How to find runs: by keys; or literal, an older way, for comparison.",
+    kind=click.Choice(["keys", "literal"]),
 )
-@click.option(
-    "--models",
-    metavar="FILE",
-    type=_FILE,
-    help="Names of consortiums that the log no longer has, one a line.",
+@optional(
+    "--models", "FILE", "Names of consortiums that the log no longer has, one a line.", kind=_FILE
 )
 @click.option(
     "--window",
@@ -60,25 +56,16 @@ def _window(
     callback=_window,
     help="The longest run if the log has no duration: 90s, 30m, 2h.  [default: 1h]",
 )
-@click.option("--explain", metavar="ROW", help="Only show by which keys this row was attached.")
-@click.option(
-    "--decide",
-    metavar="FILE",
-    type=_FILE,
-    help="A reviewer's decisions about ambiguous rows, as JSON.",
-)
-@click.option("--write", is_flag=True, help="Write ids and roles into LOGS_DB, after copying it.")
-@click.option(
+@optional("--explain", "ROW", "Only show by which keys this row was attached.")
+@optional("--decide", "FILE", "A reviewer's decisions about ambiguous rows, as JSON.", kind=_FILE)
+@flag("--write", "Write ids and roles into LOGS_DB, after copying it.")
+@optional(
     "--backup-dir",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The folder for that copy.  [default: beside LOGS_DB]",
+    "FOLDER",
+    "The folder for that copy.  [default: beside LOGS_DB]",
+    kind=click.Path(path_type=Path, file_okay=False),
 )
-@click.option(
-    "--also-consortium-db",
-    is_flag=True,
-    help="With --write: also write into llm-consortium's file.",
-)
+@flag("--also-consortium-db", "With --write: also write into llm-consortium's file.")
 @format_option("table", "json")
 def command(
     logs_db: Path,
@@ -176,10 +163,7 @@ def _explain(grouping: Grouping, row: str, output: Output, format_: str) -> None
             "and no member, or it is not in this log.",
             FINDING,
         )
-    if format_ == "json":
-        output.json(told)
-    else:
-        print_explained(told, output)
+    output.answer(told, format_, print_explained)
 
 
 def _show(

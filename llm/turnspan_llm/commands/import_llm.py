@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from turnspan_console.options import optional
+
 if TYPE_CHECKING:
     from turnspan_llm.importing.log import LlmLog
 
 
 @click.command(short_help="Import the log of simonw/llm.")
 @click.argument("logs_db", metavar="LOGS_DB", type=click.Path(path_type=Path))
-@click.option(
+@optional(
     "--consortium-db",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="llm-consortium's own log.  [default: consortium_logs.db beside LOGS_DB, if it is there]",
+    "FILE",
+    "llm-consortium's own log.  [default: consortium_logs.db beside LOGS_DB, if it is there]",
+    kind=click.Path(path_type=Path),
 )
 def command(logs_db: Path, consortium_db: Path | None) -> LlmLog:
     """Import LOGS_DB, llm's database; `llm logs path` prints where it is.
