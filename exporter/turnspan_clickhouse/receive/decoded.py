@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
@@ -264,11 +264,13 @@ def received(
     )
 
 
-def link_to(trace_id: bytes, span_id: bytes, state: str, attributes: dict[str, Any]) -> Link | None:
-    """A link, or ``None`` where it leads nowhere."""
-    if len(trace_id) != 16 or len(span_id) != 8:
-        return None
-    return Link(_context(trace_id, span_id, state=state, remote=True), attributes)
+def links_to(said: Iterable[tuple[bytes, bytes, str, dict[str, Any]]]) -> list[Link]:
+    """Links by trace, span, state and attributes, without those that lead nowhere."""
+    return [
+        Link(_context(trace_id, span_id, state=state, remote=True), bounded(attributes)[0])
+        for trace_id, span_id, state, attributes in said
+        if len(trace_id) == 16 and len(span_id) == 8
+    ]
 
 
 def attribute(value: Any) -> Any:

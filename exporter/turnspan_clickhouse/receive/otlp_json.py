@@ -17,7 +17,6 @@ import orjson
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event
-from opentelemetry.trace import Link
 
 from turnspan.content.model import as_list
 from turnspan_clickhouse.receive.decoded import (
@@ -31,7 +30,7 @@ from turnspan_clickhouse.receive.decoded import (
     bounded,
     dropped_counts,
     event_of,
-    link_to,
+    links_to,
 )
 from turnspan_clickhouse.receive.log_events import LogEvent
 
@@ -188,24 +187,19 @@ def _fields(span: Object, size: int, decoded: Decoded) -> SpanFields:
             )
             for event in events[:few]
         ],
-        links=_links(links[:some]),
+        links=links_to(
+            (
+                _id(link, "traceId"),
+                _id(link, "spanId"),
+                _text(link, "traceState"),
+                _attributes(link),
+            )
+            for link in links[:some]
+        ),
         status_code=_enumerated(status, "code", _CODES),
         status_message=_text(status, "message"),
         size=size,
     )
-
-
-def _links(said: list[Object]) -> list[Link]:
-    links = (
-        link_to(
-            _id(link, "traceId"),
-            _id(link, "spanId"),
-            _text(link, "traceState"),
-            bounded(_attributes(link))[0],
-        )
-        for link in said
-    )
-    return [link for link in links if link is not None]
 
 
 def _attributes(holder: Object) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event
-from opentelemetry.trace import Link
 
 from turnspan_clickhouse.receive.decoded import (
     MAX_ATTRIBUTES,
@@ -28,7 +27,7 @@ from turnspan_clickhouse.receive.decoded import (
     bounded,
     dropped_counts,
     event_of,
-    link_to,
+    links_to,
 )
 from turnspan_clickhouse.receive.log_events import LogEvent
 
@@ -126,21 +125,14 @@ def _fields(span: Span, decoded: Decoded) -> SpanFields:
             Event(event.name, bounded(_attributes(event.attributes))[0], event.time_unix_nano)
             for event in span.events[:events]
         ],
-        links=_links(span.links[:links]),
+        links=links_to(
+            (link.trace_id, link.span_id, link.trace_state, _attributes(link.attributes))
+            for link in span.links[:links]
+        ),
         status_code=span.status.code,
         status_message=span.status.message,
         size=span.ByteSize(),
     )
-
-
-def _links(said: Iterable[Span.Link]) -> list[Link]:
-    links = (
-        link_to(
-            link.trace_id, link.span_id, link.trace_state, bounded(_attributes(link.attributes))[0]
-        )
-        for link in said
-    )
-    return [link for link in links if link is not None]
 
 
 def _shared_resource(holder: ResourceSpans | ResourceLogs, shared: InternCache) -> Resource:
