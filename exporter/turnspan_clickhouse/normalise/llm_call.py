@@ -92,7 +92,7 @@ def llm_call(facts: SpanFacts, batch: Batch) -> LlmCall:
     if not isinstance(reasons, (list, tuple)):
         reasons = (reasons,)
     row.finish_reasons = [text(reason) for reason in cast("Sequence[Any]", reasons)]
-    usage = usage_of(facts)
+    usage = usage_of(a)
     set_usage(row, usage)
     row.cost_usd, row.price_version = price_of_call(facts.raw, usage, facts.start_time)
     row.attributes = facts.other_attributes(_COLUMNS)
@@ -112,9 +112,8 @@ def _without_content(row: LlmCall) -> None:
     row.tool_calls = ""
 
 
-def usage_of(facts: SpanFacts) -> TokenUsage:
+def usage_of(a: dict[str, Any]) -> TokenUsage:
     """The token counts that a span's attributes say."""
-    a = facts.attributes
     return TokenUsage(
         input_tokens=integer(a.get(semconv.USAGE_INPUT_TOKENS)),
         output_tokens=integer(a.get(semconv.USAGE_OUTPUT_TOKENS)),

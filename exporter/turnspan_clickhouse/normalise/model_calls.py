@@ -17,9 +17,8 @@ from turnspan.content.model import CallContent, RequestParts
 from turnspan.dialects.convert import split_request
 from turnspan.tracing.consortium_facts import FINAL_ARBITER
 from turnspan.tracing.content_store import InferenceContent
-from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.normalise import llm_call
-from turnspan_clickhouse.normalise.column_values import integer, text
+from turnspan_clickhouse.normalise.column_values import text
 from turnspan_clickhouse.normalise.consortium_rows import ArbiterCalls
 from turnspan_clickhouse.normalise.context_texts import ContextTexts
 from turnspan_clickhouse.normalise.decorated_turns import DecoratedTurns
@@ -79,7 +78,8 @@ class BackgroundCalls:
         call = self._calls.pop(fetched.response_id, None)
         if call is None:
             return None
-        usage = _usage(facts)
+        told = {name: facts.raw.get(key) for name, key in semconv.COMPLETED_USAGE.items()}
+        usage = llm_call.usage_of(told)
         set_usage(call, usage)
         named = {semconv.REQUEST_MODEL: call.request_model, **facts.raw}
         call.cost_usd, call.price_version = price_of_call(named, usage, call.start_time)
@@ -113,18 +113,6 @@ class BackgroundCalls:
     def _forget_turn(self, turn_id: str) -> None:
         if not any(call.turn_id == turn_id for call in self._calls.values()):
             self._turns.pop(turn_id, None)
-
-
-def _usage(facts: SpanFacts) -> TokenUsage:
-    """The tokens that a fetch says the call took which it completes."""
-    counts = {name: integer(facts.raw.get(told)) for name, told in semconv.COMPLETED_USAGE.items()}
-    return TokenUsage(
-        counts[semconv.USAGE_INPUT_TOKENS],
-        counts[semconv.USAGE_OUTPUT_TOKENS],
-        counts[semconv.USAGE_CACHE_READ_INPUT_TOKENS],
-        counts[semconv.USAGE_CACHE_WRITE_INPUT_TOKENS],
-        counts[semconv.USAGE_REASONING_OUTPUT_TOKENS],
-    )
 
 
 class ModelCalls:

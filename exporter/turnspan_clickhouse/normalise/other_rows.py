@@ -108,7 +108,7 @@ def turn_summary(
     """The final row of a turn."""
     a = facts.attributes
     turn = content.turn if content is not None else None
-    usage = turn.usage if turn is not None else usage_of(facts)
+    usage = turn.usage if turn is not None else usage_of(a)
     row = TurnSummary.__new__(TurnSummary)
     locate(row, facts, batch)
     row.user_id = text(a.get(semconv.USER_ID))
