@@ -38,7 +38,11 @@ class AgentSpans:
         turns = [turn for call in held.calls if (turn := self._turns.get(call.turn_id)) is not None]
         found = turns[0] if turns else None
         if found is not None:
-            _adopt(found, turns, held.tools, batch)
+            # Tools that ended before the call that asked for them: a stream's, whose call ends when
+            # the framework has left it. Until now nobody knew whose they were.
+            late = [tool for tool in held.tools if all(t.event_of(tool) is None for t in turns)]
+            if late:
+                found.insert(late, batch)
             own, rest = _parted(found, mine)
             if (found.taken_over or not rest) and not self._own_ids:
                 self._turns.settle(found)
@@ -54,7 +58,9 @@ class AgentSpans:
         elif held.turns and not held.calls and not held.tools:
             nested = list({each.turn_id: each for each in held.turns}.values())
             if len(nested) == 1:
-                _unwrap(row, nested[0], batch)
+                # A span around one agent: what it knows more goes to that agent's row.
+                if fill(nested[0], row, "user_message", "response_text", "agent_name", "user_id"):
+                    rewrite(nested[0], batch)
                 return False
             _wrap(row, nested)
         elif not (held.turns or held.calls or held.tools or _says_anything(row)):
@@ -121,25 +127,9 @@ def _parted(turn: DerivedTurn, mine: set[str]) -> tuple[list[Event], list[Event]
     return own, rest
 
 
-def _adopt(
-    found: DerivedTurn, turns: Sequence[DerivedTurn], tools: Sequence[ToolCall], batch: Batch
-) -> None:
-    """Tools that ended before the call that asked for them: a stream's, whose call ends when the
-    framework has left it. Until now nobody knew whose they were."""
-    late = [tool for tool in tools if all(turn.event_of(tool) is None for turn in turns)]
-    if late:
-        found.insert(late, batch)
-
-
 def _says_anything(row: TurnSummary) -> bool:
     """Of an agent that nothing was recorded of, what it was asked and said is all there is."""
     return bool(row.user_message or row.response_text or row.error_type)
-
-
-def _unwrap(row: TurnSummary, nested: TurnSummary, batch: Batch) -> None:
-    """A span around one agent: what it knows more goes to that agent's row."""
-    if fill(nested, row, "user_message", "response_text", "agent_name", "user_id"):
-        rewrite(nested, batch)
 
 
 def _wrap(row: TurnSummary, nested: Sequence[TurnSummary]) -> None:

@@ -149,7 +149,8 @@ class ReceiveApp:
             if method not in ("GET", "HEAD"):
                 raise _HttpRefusal(405, "use GET", allow="GET")
             return self._health()
-        self._check_token(headers)
+        if not self.intake.allowed(headers.get("authorization", "")):
+            raise _HttpRefusal(401, "a bearer token of this receiver is needed")
         if path in _OTHER_SIGNALS:
             raise _HttpRefusal(
                 404,
@@ -178,10 +179,6 @@ class ReceiveApp:
         for key, value in scope["headers"]:
             if key == b"host" and host_name(value.decode("latin-1")) not in self._hosts:
                 raise _HttpRefusal(421, "the request is for another host: --allow-host names more")
-
-    def _check_token(self, headers: dict[str, str]) -> None:
-        if not self.intake.allowed(headers.get("authorization", "")):
-            raise _HttpRefusal(401, "a bearer token of this receiver is needed")
 
     async def _take(
         self, path: str, headers: dict[str, str], kind: str, receive: Receive

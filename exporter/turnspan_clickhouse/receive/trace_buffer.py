@@ -12,7 +12,6 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from turnspan import semconv
 from turnspan_clickhouse import foreign_dialects
@@ -66,7 +65,7 @@ class Trace:
     @property
     def turn_ids(self) -> set[str]:
         """The decorated turns that its spans name."""
-        named = {_attribute(one, semconv.TURN_ID) for one in self.spans.values()}
+        named = [(one.span.attributes or {}).get(semconv.TURN_ID) for one in self.spans.values()]
         return {turn_id for turn_id in named if isinstance(turn_id, str)}
 
     def add(self, spans: Sequence[Received]) -> bool:
@@ -103,10 +102,6 @@ class Trace:
         self.missing = set()
         self.sessions = {}
         self.calls = set()
-
-
-def _attribute(one: Received, key: str) -> Any:
-    return (one.span.attributes or {}).get(key)
 
 
 def _is_about_model(one: Received) -> bool:

@@ -119,7 +119,9 @@ class Landing:
             if group.table in self._closed:
                 continue
             try:
-                self._land_all(group)
+                todo = deque([group])  # and what it falls into
+                while todo and not self._over():
+                    todo.extendleft(reversed(self._land(todo.popleft())))
             except StoreUnavailableError:
                 raise
             except StoreError as error:
@@ -150,11 +152,6 @@ class Landing:
                 self._result.errors.append(reason)
 
     # -- one group, and what it falls into ------------------
-
-    def _land_all(self, group: Group) -> None:
-        todo = deque([group])
-        while todo and not self._over():
-            todo.extendleft(reversed(self._land(todo.popleft())))
 
     def _land(self, group: Group) -> Sequence[Group]:
         """One group into the store, or the smaller ones that are to be tried in its place; raises
