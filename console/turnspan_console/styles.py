@@ -42,19 +42,10 @@ def _faint(_text: str) -> str:
 
 
 BY_COLUMN: Mapping[str, Callable[[str], str]] = {
-    "stop_reason": stop_reason,
-    "last_stop": stop_reason,
-    "status": stop_reason,
-    "failures": _bad_if_any,
-    "errors": _bad_if_any,
-    "failed": _bad_if_any,
+    **dict.fromkeys(("stop_reason", "last_stop", "status"), stop_reason),
+    **dict.fromkeys(("failures", "errors", "failed"), _bad_if_any),
     "error": lambda text: BAD if text else "",
     "usual_error": lambda text: BAD if text else "",
-    "session": _faint,
-    "turn": _faint,
-    "span": _faint,
-    "last_span": _faint,
-    "time": _faint,
-    "last_time": _faint,
-    "first_time": _faint,
+    **dict.fromkeys(("session", "turn", "span", "last_span"), _faint),
+    **dict.fromkeys(("time", "last_time", "first_time"), _faint),
 }

@@ -21,16 +21,13 @@ _AREA = "application"
 def environment_checks(environ: Mapping[str, str] | None = None) -> Iterator[Check]:
     """What the surroundings do to the recording."""
     environ = os.environ if environ is None else environ
-    yield Check(_AREA, "Turnspan", OK, f"{__version__}, {_build()}")
+    # hatch_build.py compiles the modules on the way of a call.
+    build = "pure Python" if Path(snapshot.__file__).suffix == ".py" else "compiled"
+    yield Check(_AREA, "Turnspan", OK, f"{__version__}, {build}")
     yield from _sdk_variables(environ)
     yield from _exporters(environ)
     yield from _own_variables(environ)
     yield _content(environ)
-
-
-def _build() -> str:
-    """Whether the modules on the way of a call are compiled (hatch_build.py)."""
-    return "pure Python" if Path(snapshot.__file__).suffix == ".py" else "compiled"
 
 
 def _sdk_variables(environ: Mapping[str, str]) -> Iterator[Check]:
@@ -59,7 +56,7 @@ def _sdk_variables(environ: Mapping[str, str]) -> Iterator[Check]:
 
 
 def _exporters(environ: Mapping[str, str]) -> Iterator[Check]:
-    exporters = _list(environ.get("OTEL_TRACES_EXPORTER", ""))
+    exporters = {one.strip() for one in environ.get("OTEL_TRACES_EXPORTER", "").split(",")} - {""}
     if exporters and "turnspan" not in exporters:
         finding = (
             f"{','.join(sorted(exporters))}: no records land when run by opentelemetry-instrument"
@@ -124,7 +121,3 @@ def _content(environ: Mapping[str, str]) -> Check:
     if settings.mask_secrets:
         return Check(_AREA, "content", OK, finding)
     return Check(_AREA, "content", WARN, finding, "Unset TURNSPAN_MASK_SECRETS to mask them.")
-
-
-def _list(text: str) -> set[str]:
-    return {one.strip() for one in text.split(",") if one.strip()}

@@ -31,19 +31,14 @@ def spool_checks(dsn: Dsn) -> Iterator[Check]:
     usage = spool.usage()
     yield _waiting(usage, spool, embedded=dsn.embedded)
     yield _refused(spool)
-    account = str(usage.stats)
-    if usage.dropped:
-        yield Check(_AREA, "account", WARN, account, _remedy(usage.dropped))
-    else:
-        yield Check(_AREA, "account", OK, account)
+    level, advice = (WARN, _remedy(usage.dropped)) if usage.dropped else (OK, "")
+    yield Check(_AREA, "account", level, str(usage.stats), advice)
     yield _shipping(spool)
-    alive, dead = (counts := writers(spool)).alive, counts.dead
-    finding = f"{alive} alive, {dead} closed or dead"
-    if dead:
-        remedy = "Run `turnspan ship`: turns they left running are marked interrupted."
-        yield Check(_AREA, "writers", WARN, finding, remedy)
-    else:
-        yield Check(_AREA, "writers", OK, finding)
+    counts = writers(spool)
+    finding = f"{counts.alive} alive, {counts.dead} closed or dead"
+    advice = "Run `turnspan ship`: turns they left running are marked interrupted."
+    level, advice = (WARN, advice) if counts.dead else (OK, "")
+    yield Check(_AREA, "writers", level, finding, advice)
 
 
 def _shipping(spool: Spool) -> Check:

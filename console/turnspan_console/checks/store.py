@@ -62,7 +62,10 @@ def open_store_checks(store: Store) -> Iterator[Check]:
     yield Check(_AREA, "reachable", OK, f"{store.dsn}, ClickHouse {store.server_version()}")
     if store.dsn.embedded:
         yield Check(_AREA, "lock", OK, "no other process keeps the store from us")
-        yield from _mended(store.dsn)
+        for name, (how, again) in mended(store.dsn).items():
+            finding = f"that of {name} was lost on a full disk ({how})"
+            advice = "Run `turnspan migrate`; what is not Turnspan's, make again." * again
+            yield Check(_AREA, "definitions", WARN if again else OK, finding, advice)
     schema = _schema(store)
     yield schema
     if schema.level == OK:
@@ -73,13 +76,6 @@ def open_store_checks(store: Store) -> Iterator[Check]:
     yield _clock(store)
     if not store.dsn.embedded:
         yield _logs(store)
-
-
-def _mended(dsn: Dsn) -> Iterator[Check]:
-    for name, (how, again) in mended(dsn).items():
-        finding = f"that of {name} was lost on a full disk ({how})"
-        remedy = "Run `turnspan migrate`; what is not Turnspan's, make again." * again
-        yield Check(_AREA, "definitions", WARN if again else OK, finding, remedy)
 
 
 def _schema(store: Store) -> Check:

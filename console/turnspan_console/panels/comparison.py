@@ -105,7 +105,9 @@ class _Columns:
         """One row of cells, each wrapped to its width."""
         title = _TITLES.get(name, name.replace("_", " "))
         if not self._beside:
-            self._stacked(title, cells)
+            for number, cell in enumerate(cells, 1):
+                lines = list(_lines(cell, self._output.width - self._label))
+                self._labelled(f"{number} {title}".rstrip(), lines or [Text()])
             return
         wrapped = [list(_lines(cell, self._width)) for cell in cells]
         self._labelled(title, beside(wrapped, self._width))
@@ -116,11 +118,6 @@ class _Columns:
         self._output.line(Text(f"{title.replace('_', ' ')}, the same of all", styles.FAINT))
         for line in _lines([(word, "") for word in text.split()], self._output.width - 2):
             self._output.line(Text("  ").append_text(line))
-
-    def _stacked(self, title: str, cells: Sequence[Sequence[Word]]) -> None:
-        for number, cell in enumerate(cells, 1):
-            lines = list(_lines(cell, self._output.width - self._label))
-            self._labelled(f"{number} {title}".rstrip(), lines or [Text()])
 
     def _labelled(self, label: str, lines: Iterable[Text]) -> None:
         for at, line in enumerate(lines):

@@ -57,31 +57,22 @@ def print_run(run: ConsortiumRun, output: Output, *, full: bool = False) -> None
 def _facts(run: ConsortiumRun) -> list[tuple[str, str]]:
     tokens = f"{_count(run.input_tokens)} in, {_count(run.output_tokens)} out"
     cost = "" if run.cost_usd is None else f", {values.dollars(run.cost_usd)}"
+    missing = f"; {values.counted(run.missing, 'row')} not found" if run.missing else ""
     found = [
         ("strategy", values.one_line(run.strategy)),
         ("began", f"{values.moment(run.started_at)}, took {values.seconds(run.duration)}"),
         ("winner", values.one_line(run.winner)),
         ("confidence", _number(run.confidence)),
         ("agreement", _number(run.agreement)),
-        ("grouped by", _grouped(run)),
+        ("grouped by", values.one_line(", ".join(run.grouped_by)) + missing),
         ("calls", f"{run.calls:,}: {tokens}{cost}" if run.calls else "none"),
     ]
     if run.longest_member:
         took = values.seconds(run.longest_member_seconds)
         found.append(("longest member", f"{values.one_line(run.longest_member)}, {took}"))
-    for name, id_ in (
-        ("session", run.session_id),
-        ("turn", run.turn_id),
-        ("part of", run.outer_id),
-    ):
-        found.append((name, values.one_line(id_)))
+    ids = (("session", run.session_id), ("turn", run.turn_id), ("part of", run.outer_id))
+    found += [(name, values.one_line(id_)) for name, id_ in ids]
     return [(name, said) for name, said in found if said]
-
-
-def _grouped(run: ConsortiumRun) -> str:
-    """How an import found what belongs to it."""
-    missing = f"; {values.counted(run.missing, 'row')} not found" if run.missing else ""
-    return values.one_line(", ".join(run.grouped_by)) + missing
 
 
 def _number(value: float | None) -> str:

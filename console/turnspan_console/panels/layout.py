@@ -94,11 +94,6 @@ def beside(columns: Sequence[Sequence[Text]], width: int) -> Iterator[Text]:
         yield line
 
 
-def natural(columns: Sequence[Column]) -> Fitted:
-    """Every column as wide as it is."""
-    return Fitted(list(columns), [one.width for one in columns])
-
-
 def fit(columns: Sequence[Column], width: int, *, narrowest: int = NARROWEST_TEXT) -> Fitted:
     """Share out a width: break headings, cut words, leave out numbers from the right, and give
     long texts the rest; one that would get less than ``narrowest`` goes below its row."""

@@ -136,7 +136,9 @@ class Screen:
             self._given -= undone is not None and self._given > 0
             return self._show(undone) if undone else self._tell("There is nothing to undo.", item)
         if item is None or key not in (*JUDGING, "n", "v"):
-            return self._help(item)
+            for keys, meaning in KEYS:
+                self._page.line((f"  {keys:<10}", styles.TITLE), meaning)
+            return item
         if key == "v":
             Transcript(self._output, full=self._full).print(item.conversation)
             return self._prompt(item)
@@ -208,11 +210,6 @@ class Screen:
 
     def _tell(self, text: str, item: ReviewItem | None) -> ReviewItem | None:
         self._page.line((text, styles.WARN))
-        return item
-
-    def _help(self, item: ReviewItem | None) -> ReviewItem | None:
-        for keys, meaning in KEYS:
-            self._page.line((f"  {keys:<10}", styles.TITLE), meaning)
         return item
 
     def _end(self) -> None:

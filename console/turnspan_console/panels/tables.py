@@ -76,7 +76,7 @@ def print_table(
     if not made:
         return
     if not output.terminal:
-        fitted = layout.natural(made)
+        fitted = layout.Fitted(list(made), [one.width for one in made])
     else:
         fitted = layout.fit(made, output.width - indent, narrowest=narrowest)
     margin = " " * indent
@@ -85,7 +85,10 @@ def print_table(
     for at in range(len(made[0].cells)):
         output.line(fitted.row([one.cells[at] for one in fitted.columns], margin))
         for one in fitted.below:
-            _print_below(one.cells[at], output, indent + 4)
+            if one.cells[at].plain:
+                below = Text(one.cells[at].plain, style=styles.FAINT)
+                below = layout.cut(below, output.width - indent - 4)
+                output.line(Text(" " * (indent + 4)).append_text(below))
     if fitted.hidden:
         names = ", ".join(one.name for one in fitted.hidden)
         told = Text(f"not shown for want of width: {names}", styles.FAINT)
@@ -107,12 +110,6 @@ def print_exact(made: Sequence[Column], output: Output) -> None:
             room = output.width - width - layout.GAP
             line = Text(f"{one.name:{width}}{' ' * layout.GAP}", styles.HEADING)
             output.line(line.append_text(layout.cut(one.cells[at], room)))
-
-
-def _print_below(cell: Text, output: Output, indent: int) -> None:
-    if cell.plain:
-        text = layout.cut(Text(cell.plain, style=styles.FAINT), output.width - indent)
-        output.line(Text(" " * indent).append_text(text))
 
 
 def _holds(cell: Text) -> bool:

@@ -74,7 +74,9 @@ class Transcript:
             self._call(step)
         else:
             self._page.blank()
-            self._execution(step)
+            self._tool_line(step.name, step.arguments, step)
+            with self._page.deeper():
+                self._result(step)
 
     def print_turn(self, turn: TurnRecord, title: str) -> None:
         """One turn of a conversation; a nested one has no title."""
@@ -212,11 +214,6 @@ class Transcript:
                 self._page.text(as_text(request.seen), mark="→ ", style=styles.FAINT, limit=6)
             else:
                 self._page.line(("no result recorded", styles.FAINT))
-
-    def _execution(self, tool: ToolExecutionRecord) -> None:
-        self._tool_line(tool.name, tool.arguments, tool)
-        with self._page.deeper():
-            self._result(tool)
 
     def _tool_line(self, name: str, arguments: Any, ran: ToolExecutionRecord | None) -> None:
         failed, facts = ran is not None and ran.failed, "  "

@@ -64,9 +64,9 @@ def make_app(
     routes += [
         Route("/api/openapi.json", _described, methods=["GET"]),
         Route("/api/{rest:path}", _unknown, methods=["GET", "POST"]),
-        Route("/static/{name}", _static, methods=["GET"]),
+        Route("/static/{name}", _file, methods=["GET"]),
         # Any other address is one of the page's own, which reads it.
-        Route("/{rest:path}", _document, methods=["GET"]),
+        Route("/{rest:path}", _file, methods=["GET"]),
     ]
     inner = Starlette(routes=routes, lifespan=lifespan)
     return Guard(inner, tokens=tokens, port=port, names=names)
@@ -167,9 +167,5 @@ async def _unknown(request: Request) -> Response:
     return JSONResponse({"error": f"There is no {request.url.path}: see /api/openapi.json."}, 404)
 
 
-async def _static(request: Request) -> Response:
-    return answered(request, request.path_params["name"])
-
-
-async def _document(request: Request) -> Response:
-    return answered(request, DOCUMENT)
+async def _file(request: Request) -> Response:
+    return answered(request, request.path_params.get("name", DOCUMENT))

@@ -49,7 +49,7 @@ class HeadLimits(asyncio.Protocol):
         """Read on, unless it is more than a head may have."""
         if self._refused:
             return  # until the other side has said all that it had to say, and reads
-        if not self._in_body():
+        if self.cycle is None or getattr(self.cycle, "response_complete", True):  # not in a body
             if self._due is None:
                 self._expect()  # of a connection that is kept
             head, end, _ = (self._head + data).partition(_END)
@@ -85,10 +85,6 @@ class HeadLimits(asyncio.Protocol):
         if self._head:  # else it was only kept open: nothing to tell
             self.transport.write(_TOO_LATE)
         self.transport.close()
-
-    def _in_body(self) -> bool:
-        cycle = self.cycle
-        return cycle is not None and not getattr(cycle, "response_complete", True)
 
     def _refuse(self, head: bytes) -> None:
         self._met()

@@ -29,15 +29,6 @@ _LANDING_SECONDS = 0.25
 """How long a request lands what waits: the rest of much does with the next ones."""
 
 
-def open_for_page(dsn: Dsn, waiting: Callable[[Holder], None]) -> Store:
-    """The store, up to date but for what takes long to land; arguments and errors as of
-    ``open_dsn``.
-
-    Between two statements an embedded store is another process's that waits for it.
-    """
-    return open_dsn(dsn, waiting=waiting, landing=_LANDING_SECONDS)
-
-
 class StoreReader:
     """Asks a store: an embedded one from one thread, a server from four with a connection each."""
 
@@ -60,7 +51,7 @@ class StoreReader:
         """
         if not apart:
             return await self._unless_kept(self._threads, lambda: self._answer(question))
-        store = await self._unless_kept(self._threads, lambda: self._answer(_itself))
+        store = await self._unless_kept(self._threads, lambda: self._answer(lambda store: store))
         return await self._unless_kept(self._apart, lambda: self._asked(question, store))
 
     async def _unless_kept(self, threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
@@ -103,7 +94,8 @@ class StoreReader:
     def _store(self) -> Store:
         store: Store | None = getattr(self._own, "store", None)
         if store is None:
-            store = open_for_page(self.dsn, self._keep)
+            # Between two statements an embedded store is another process's that waits for it.
+            store = open_dsn(self.dsn, waiting=self._keep, landing=_LANDING_SECONDS)
             self._own.store = store
             self._opened.append(store)
             self._landed = time.monotonic()
@@ -128,10 +120,6 @@ class StoreReader:
         for store in self._opened:
             store.close()
         self._opened.clear()
-
-
-def _itself(store: Store) -> Store:
-    return store
 
 
 def _heard(future: asyncio.Future[Any]) -> None:

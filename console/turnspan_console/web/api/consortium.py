@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -71,11 +70,8 @@ def _runs(store: Store, query: RunsQuery) -> RunList:
     window = window_of(query)
     found = consortium_runs(store, project=query.project, window=window, limit=query.limit)
     given = window_parameters(query.project, window, limit=query.limit)
-    return RunList([_row(row) for row in found.dicts()], shown("consortium/runs", **given))
-
-
-def _row(row: Mapping[str, Any]) -> RunRow:
-    return of_row(RunRow, row, duration=row["duration_seconds"])
+    runs = [of_row(RunRow, row, duration=row["duration_seconds"]) for row in found.dicts()]
+    return RunList(runs, shown("consortium/runs", **given))
 
 
 @endpoint("GET", "/api/consortium/run", "One consortium run.")

@@ -63,19 +63,12 @@ class LineageQuery:
 @endpoint("GET", "/api/lineage/experiments", "The experiments.")
 def _experiments(store: Store, query: ExperimentsQuery) -> Experiments:
     rows = experiments(store, project=query.project, limit=query.limit).dicts()
-    return Experiments(
-        [
-            of_row(
-                ExperimentItem,
-                row,
-                rollouts=int(row["rollouts"] or 0),
-                cycle=int(row["cycle"] or 0),
-                need=row["need_text"],
-            )
-            for row in rows
-        ],
-        shown("lineages/experiments", project=query.project, limit=query.limit),
-    )
+    items: list[ExperimentItem] = []
+    for row in rows:
+        numbers = {name: int(row[name] or 0) for name in ("rollouts", "cycle")}
+        items.append(of_row(ExperimentItem, row, need=row["need_text"], **numbers))
+    sql = shown("lineages/experiments", project=query.project, limit=query.limit)
+    return Experiments(items, sql)
 
 
 @endpoint("GET", "/api/lineage", "One experiment.")
@@ -115,11 +108,8 @@ class Steered:
 def _steer(store: Store, query: SteerQuery) -> Steered:
     with refusing("lineage"):
         named = [(one.project, one.id) for one in query.lineages]
-        spool, by, id_ = (
-            judging_spool(store, LineageEventRow),
-            reviewer_of(query.by),
-            judgment_id(query.id),
-        )
+        spool = judging_spool(store, LineageEventRow)
+        by, id_ = reviewer_of(query.by), judgment_id(query.id)
         said = Steered(steer(spool, named, query.word, query.text, author=by, id=id_))
         land(store)  # whatever is looked at next knows it
         return said

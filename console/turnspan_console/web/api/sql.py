@@ -15,7 +15,7 @@ from turnspan_console.values import plain
 from turnspan_console.web.api.refusals import understood
 from turnspan_console.web.endpoints import BadRequestError, DetailedError, NoQuery, endpoint
 from turnspan_records.diagnostics import diagnostics
-from turnspan_records.sandbox import PAGE, RefusedError, Sandbox, StatementPart, place_of
+from turnspan_records.sandbox import PAGE, RefusedError, Sandbox, place_of
 from turnspan_records.screens.schema import FunctionOf, TableOf, functions_of, schema
 
 SHOWN = 10_000
@@ -102,14 +102,12 @@ def _run(store: Store, query: SqlQuery, cancellation: Cancellation) -> SqlAnswer
 def _placed(error: Exception, sql: str) -> Exception:
     """The error with where it is, if it says."""
     place = place_of(sql, str(error))
-    return error if place is None else DetailedError(error, _problem(sql, place))
-
-
-def _problem(sql: str, place: StatementPart) -> SqlProblem:
+    if place is None:
+        return error
     start, end = (
         len(sql[:at].encode("utf-16-le", "surrogatepass")) // 2 for at in (place.start, place.end)
     )
-    return SqlProblem(start, end, place.instead)
+    return DetailedError(error, SqlProblem(start, end, place.instead))
 
 
 @endpoint("GET", "/api/schema", "Tables and examples.")
