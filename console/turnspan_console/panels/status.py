@@ -87,11 +87,7 @@ def _print_receivers(page: Page, receivers: Sequence[Mapping[str, Any]]) -> None
         if bad:
             page.line((f"    {bad}: its log says why", styles.BAD))
         answers = ", ".join(f"{n:,} x {code}" for code, n in sorted(one["answers"].items()))
-        page.line(
-            (
-                f"    {one['traces_under_way']:,} traces under way; answers: {answers or 'none'}",
-                styles.FAINT,
-            )
-        )
+        under_way = f"{one['traces_under_way']:,} traces under way; answers: {answers or 'none'}"
+        page.line((f"    {under_way}", styles.FAINT))
         if one["failure"]:
             page.line((f"    {one['failure']}", styles.BAD))

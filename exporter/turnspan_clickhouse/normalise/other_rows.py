@@ -33,48 +33,44 @@ _NAMES: Final = {id(each): each.name for each in (*SpanKind, *StatusCode)}
 
 RUNNING, FINAL, INTERRUPTED = "running", "final", "interrupted"
 
-_TOOL_COLUMNS = EVERYWHERE | frozenset(
-    {
-        semconv.TOOL_NAME,
-        semconv.TOOL_TYPE,
-        semconv.TOOL_CALL_ID,
-        semconv.TOOL_FAILED,
-        semconv.TOOL_CALL_ARGUMENTS,
-        semconv.TOOL_CALL_RESULT,
-        semconv.ROUND,
-    }
-)
+_TOOL_COLUMNS = EVERYWHERE | {
+    semconv.TOOL_NAME,
+    semconv.TOOL_TYPE,
+    semconv.TOOL_CALL_ID,
+    semconv.TOOL_FAILED,
+    semconv.TOOL_CALL_ARGUMENTS,
+    semconv.TOOL_CALL_RESULT,
+    semconv.ROUND,
+}
 
-_TURN_COLUMNS = EVERYWHERE | frozenset(
-    {
-        semconv.AGENT_VERSION,
-        semconv.TURN_AGENT_VERSION,
-        semconv.TURN_MODELS,
-        semconv.USER_ID,
-        semconv.TURN_PARENT_ID,
-        semconv.TURN_STOP_REASON,
-        semconv.TURN_STOP_DETAIL,
-        semconv.TURN_ROUNDS,
-        semconv.TURN_MAX_ROUNDS,
-        semconv.TURN_LLM_CALLS,
-        semconv.TURN_TOOL_CALLS,
-        semconv.TURN_TOOL_ERRORS,
-        semconv.TURN_SILENT_ROUNDS,
-        semconv.TURN_MAX_IDENTICAL_TOOL_STREAK,
-        semconv.TURN_NO_PROGRESS_ROUNDS,
-        semconv.TURN_INTENT,
-        semconv.TURN_CHAT_MODE,
-        semconv.TURN_TASK_TYPE,
-        semconv.TURN_TARGET,
-        semconv.USAGE_INPUT_TOKENS,
-        semconv.USAGE_OUTPUT_TOKENS,
-        semconv.LINEAGE_ID,
-        semconv.ROLLOUT_ID,
-        semconv.ATTEMPT_ID,
-        semconv.INPUT_MESSAGES,
-        semconv.OUTPUT_MESSAGES,
-    }
-)
+_TURN_COLUMNS = EVERYWHERE | {
+    semconv.AGENT_VERSION,
+    semconv.TURN_AGENT_VERSION,
+    semconv.TURN_MODELS,
+    semconv.USER_ID,
+    semconv.TURN_PARENT_ID,
+    semconv.TURN_STOP_REASON,
+    semconv.TURN_STOP_DETAIL,
+    semconv.TURN_ROUNDS,
+    semconv.TURN_MAX_ROUNDS,
+    semconv.TURN_LLM_CALLS,
+    semconv.TURN_TOOL_CALLS,
+    semconv.TURN_TOOL_ERRORS,
+    semconv.TURN_SILENT_ROUNDS,
+    semconv.TURN_MAX_IDENTICAL_TOOL_STREAK,
+    semconv.TURN_NO_PROGRESS_ROUNDS,
+    semconv.TURN_INTENT,
+    semconv.TURN_CHAT_MODE,
+    semconv.TURN_TASK_TYPE,
+    semconv.TURN_TARGET,
+    semconv.USAGE_INPUT_TOKENS,
+    semconv.USAGE_OUTPUT_TOKENS,
+    semconv.LINEAGE_ID,
+    semconv.ROLLOUT_ID,
+    semconv.ATTEMPT_ID,
+    semconv.INPUT_MESSAGES,
+    semconv.OUTPUT_MESSAGES,
+}
 
 
 def tool_call(facts: SpanFacts, content: ToolContent | None, batch: Batch) -> ToolCall:

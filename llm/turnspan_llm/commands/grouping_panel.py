@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime, timezone
 from typing import Any
 
@@ -39,8 +40,7 @@ def print_grouping(grouping: Grouping, written: Mapping[str, WrittenRows], outpu
         output.line(_done(path, done))
 
 
-def _runs(runs: Iterable[RunFound]) -> list[Column]:
-    listed = list(runs)
+def _runs(listed: Sequence[RunFound]) -> list[Column]:
     return [
         _column("run", (run.consortium_id for run in listed), kept=True, ids=True),
         _column("consortium", (run.name for run in listed)),
@@ -53,8 +53,7 @@ def _runs(runs: Iterable[RunFound]) -> list[Column]:
     ]
 
 
-def _reviews(reviews: Iterable[ReviewRow]) -> list[Column]:
-    listed = list(reviews)
+def _reviews(listed: Sequence[ReviewRow]) -> list[Column]:
     return [
         _column("row", (each.row.id for each in listed), kept=True, ids=True),
         _column("model", (each.row.model for each in listed)),
@@ -167,10 +166,7 @@ def _review(review: ReviewRow) -> dict[str, Any]:
         **_row(review.row),
         "why": review.why.value,
         "reason": review.reason,
-        "candidates": [
-            {"output": each.output, "role": each.role, "iteration": each.iteration}
-            for each in review.candidates
-        ],
+        "candidates": [asdict(each) for each in review.candidates],
     }
 
 
