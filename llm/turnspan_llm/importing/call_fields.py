@@ -12,14 +12,7 @@ from turnspan_llm.grouping.model import RowPlace
 from turnspan_llm.importing.accounts import Accounts
 from turnspan_llm.importing.shared_rows import SharedRows
 from turnspan_llm.importing.source import ROW, LogTables, Row
-from turnspan_llm.importing.values import (
-    Notes,
-    count_of,
-    duration_of,
-    is_read,
-    read_json,
-    start_of,
-)
+from turnspan_llm.importing.values import Notes, count_of, duration_of, start_of
 from turnspan_llm.logs.logged import as_text
 
 
@@ -156,27 +149,26 @@ def settle(call: LoggedCall, row: Row, readers: Readers, notes: Notes) -> None:
     if row.get("schema_id") is not None:
         schema = readers.shared.schema(row["schema_id"], call.row, notes)
         call.parameters["schema"] = schema
-    details = notes.json(
-        call.row, "token_details", as_text(row.get("token_details")), PREFIX + "token_details"
-    )
+    details = _json(call, row, "token_details", notes)
     call.usage = _usage(row.get("input_tokens"), row.get("output_tokens"), details)
     for column in ("input_tokens", "output_tokens"):
         value = row.get(column)
         if value is not None and count_of(value) is None:
             call.attributes[PREFIX + column] = as_text(value)
             notes.add(f"{call.row}, {column}", "no number of tokens: it is kept as an attribute")
-    answer = notes.json(
-        call.row, "response_json", as_text(row.get("response_json")), PREFIX + "response_json"
-    )
-    _describe(call, answer)
+    _describe(call, _json(call, row, "response_json", notes))
     for column, value in row.items():
         if column not in _READ and value is not None:
             call.attributes[PREFIX + column] = as_text(value)
 
 
+def _json(call: LoggedCall, row: Row, column: str, notes: Notes) -> Any:
+    return notes.json(call.row, column, as_text(row.get(column)), PREFIX + column)
+
+
 def _options(call: LoggedCall, row: Row, notes: Notes) -> None:
     text = as_text(row.get("options_json"))
-    value = notes.json(call.row, "options_json", text, PREFIX + "options_json")
+    value = _json(call, row, "options_json", notes)
     options = as_dict(value)
     if options is None:
         if value is not None:
@@ -254,13 +246,8 @@ def user_message(text: str, files: list[Part]) -> Message | None:
 
 def arguments_of(text: str, row: str, notes: Notes) -> Any:
     """A tool call's arguments; what is no JSON stays text."""
-    if not text:
-        return {}
-    value = read_json(text)
-    if is_read(value):
-        return value
-    notes.add(f"{row}, arguments", "they are no JSON, and kept as they are")
-    return text
+    reason = "they are no JSON, and kept as they are"
+    return notes.json_or_text(text, f"{row}, arguments", reason) if text else {}
 
 
 def outcome_part(call_id: str, name: str, output: Any, exception: str) -> Part:

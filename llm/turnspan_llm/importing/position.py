@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from turnspan.content.model import as_dict, as_list
 from turnspan_llm.importing.source import LogTables, quoted
-from turnspan_llm.importing.values import is_read, read_json
+from turnspan_llm.importing.values import read_json
 from turnspan_llm.logs.logged import as_text
 
 BESIDE: Final = (
@@ -73,8 +73,7 @@ def written(positions: Sequence[LogPosition]) -> str:
 
 def read(text: str, databases: int) -> list[LogPosition]:
     """The positions in so many databases; the beginning where none is said."""
-    value = read_json(text) if text else None
-    told = as_dict(value) if is_read(value) else None
+    told = as_dict(read_json(text))
     if told is None or told.get("version") != _VERSION:
         return [LogPosition() for _ in range(databases)]
     known = [as_dict(one) or {} for one in as_list(told.get("databases")) or []]

@@ -12,13 +12,14 @@ from turnspan.content.media import blob_part, digest_of, modality_of
 from turnspan.content.model import URI, Part, as_dict, dumps_text, unknown_part
 from turnspan_llm.importing.accounts import Accounts
 from turnspan_llm.importing.source import ROW, LogTables, Row
-from turnspan_llm.importing.values import Notes, is_read, read_json
+from turnspan_llm.importing.values import Notes
 from turnspan_llm.logs.logged import as_text
 
 _KEPT: Final = 500
 _LARGE: Final = 2**16
 """Characters of content that is not remembered."""
 _NOWHERE: Final = object()
+_NO_JSON: Final = "it is no JSON, and kept as it is"
 
 
 class SharedRows:
@@ -112,7 +113,7 @@ def _configured(row: Row) -> str:
 
 
 def _schema(id_: Any, row: Row, notes: Notes) -> Any:
-    return _json(as_text(row.get("content")), f"schemas {id_}, content", notes)
+    return notes.json_or_text(as_text(row.get("content")), f"schemas {id_}, content", _NO_JSON)
 
 
 def _definition(id_: Any, row: Row, notes: Notes) -> dict[str, Any]:
@@ -121,15 +122,8 @@ def _definition(id_: Any, row: Row, notes: Notes) -> dict[str, Any]:
         definition["description"] = as_text(row["description"])
     schema = as_text(row.get("input_schema"))
     if schema:
-        definition["parameters"] = _json(schema, f"tools {id_}, input_schema", notes)
+        where = f"tools {id_}, input_schema"
+        definition["parameters"] = notes.json_or_text(schema, where, _NO_JSON)
     if row.get("plugin"):
         definition["plugin"] = as_text(row["plugin"])
     return definition
-
-
-def _json(text: str, where: str, notes: Notes) -> Any:
-    value = read_json(text)
-    if is_read(value):
-        return value
-    notes.add(where, "it is no JSON, and kept as it is")
-    return text

@@ -36,19 +36,22 @@ class Notes:
             return None
         return value
 
+    def json_or_text(self, text: str, where: str, reason: str) -> Any:
+        """The JSON of a text; what is none is noted, and stays as it is."""
+        value = read_json(text)
+        if value is _UNREAD:
+            self.add(where, reason)
+            return text
+        return value
+
 
 def read_json(text: str) -> Any:
-    """The JSON value of a text, or a value of its own that ``is_read`` tells."""
+    """The JSON value of a text; an object that is no value of JSON where it has none."""
     try:
         value: Any = json.loads(text)
     except (ValueError, RecursionError):
         return _UNREAD
     return value if _is_flat(value) else _UNREAD
-
-
-def is_read(value: Any) -> bool:
-    """Whether ``read_json`` could read what it was given."""
-    return value is not _UNREAD
 
 
 def _is_flat(value: Any) -> bool:
