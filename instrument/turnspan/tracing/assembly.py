@@ -28,7 +28,8 @@ KEPT, DROPPED = "kept", "dropped"
 
 
 class Note:
-    """What was said of an item at once; ``None`` is what was not said."""
+    """What was said of an item at once; ``None`` is what was not said. ``facts`` are the values of
+    the names from ``text`` to ``requires_depth``, as the application gave them."""
 
     __slots__ = (
         "decision",
@@ -43,30 +44,19 @@ class Note:
         "tokens",
     )
 
-    def __init__(
-        self,
-        item_id: str,
-        decision: str,
-        reason: str,
-        text: str | None,
-        section: str | None,
-        source: str | None,
-        score: float | None,
-        tokens: int | None,
-        hop: int | None,
-        requires_depth: int | None,
-    ) -> None:
-        self.item_id = item_id
+    def __init__(self, item_id: Any, decision: str, reason: str, facts: tuple[Any, ...]) -> None:
+        text, section, source, score, tokens, hop, requires_depth = facts
+        self.item_id = text_of(item_id)
         self.decision = decision
         """``kept``, ``dropped``, or empty where it was only considered."""
         self.reason = reason
-        self.text = text
-        self.section = section
-        self.source = source
-        self.score = score
-        self.tokens = tokens
-        self.hop = hop
-        self.requires_depth = requires_depth
+        self.text = said(text)
+        self.section = said(section)
+        self.source = said(source)
+        self.score = score_of(score)
+        self.tokens = count_of(tokens)
+        self.hop = count_of(hop)
+        self.requires_depth = count_of(requires_depth)
 
 
 class AssemblyItem:

@@ -18,8 +18,6 @@ from turnspan.tracing.assembly import (
     Assembly,
     Note,
     count_of,
-    said,
-    score_of,
     texts_of,
 )
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
@@ -160,28 +158,14 @@ class ContextAssembly:
             return self._assembly.meta()
         return {}
 
-    def _note(self, id: Any, decision: str, reason: str, given: tuple[Any, ...]) -> None:
-        text, section, source, score, tokens, hop, requires_depth = given
+    def _note(self, id: Any, decision: str, reason: str, facts: tuple[Any, ...]) -> None:
         assembly = self._open(decision or "considered")
         if assembly is None:
             return
         if len(assembly.notes) >= MAX_NOTES:
             self._state.content.dropped["context_items_full"] += 1
             return
-        assembly.notes.append(
-            Note(
-                text_of(id),
-                decision,
-                reason,
-                said(text),
-                said(section),
-                said(source),
-                score_of(score),
-                count_of(tokens),
-                count_of(hop),
-                count_of(requires_depth),
-            )
-        )
+        assembly.notes.append(Note(id, decision, reason, facts))
 
     def _open(self, what: str) -> Assembly | None:
         """The assembly, while it can be added to; what comes later is counted as an error."""
