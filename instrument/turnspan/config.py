@@ -7,7 +7,6 @@ application); a bad argument raises ``ValueError`` (a mistake in code).
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -16,10 +15,9 @@ from typing import Any, Final
 
 from turnspan.runtime import inspection
 from turnspan.runtime.errors import ConfigError
+from turnspan.runtime.guard import logger as logger
 from turnspan.runtime.guard import warn_once
 from turnspan.runtime.type_guards import is_dict
-
-logger = logging.getLogger("turnspan")
 
 RedactHook = Callable[[str, str], "str | None"]
 """``redact(text, where) -> text``: sees every text before it is written anywhere."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Collection
 from typing import Any, Protocol
@@ -14,10 +13,8 @@ from turnspan._version import __version__
 from turnspan.patching.light_instrumentor import LightInstrumentor
 from turnspan.patching.patches import Patches
 from turnspan.runtime import installed
-from turnspan.runtime.guard import guard
+from turnspan.runtime.guard import guard, logger
 from turnspan.tracing.otel_fast import tracer_of
-
-logger = logging.getLogger("turnspan")
 
 
 class Wrappers(Protocol):

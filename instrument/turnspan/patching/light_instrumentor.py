@@ -6,15 +6,13 @@ every process, short-lived ones included.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection
 from typing import Any, ClassVar
 
 import wrapt
 
+from turnspan.runtime.guard import logger
 from turnspan.runtime.installed import fits
-
-logger = logging.getLogger("turnspan")
 
 
 class LightInstrumentor:

@@ -5,16 +5,13 @@ wrapt is imported only here, when something is instrumented: it costs tens of mi
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from inspect import signature
 from typing import Any, cast
 
-from turnspan.runtime.guard import guard
-
-logger = logging.getLogger("turnspan")
+from turnspan.runtime.guard import guard, logger
 
 Function = Callable[..., Any]
 Args = tuple[Any, ...]

@@ -9,7 +9,6 @@ runs both halves of a dependency in a pool), where a context variable no longer 
 from __future__ import annotations
 
 from contextvars import ContextVar
-from types import TracebackType
 from typing import Generic, TypeVar, cast
 
 State = TypeVar("State")
@@ -24,23 +23,13 @@ class WithBlock(Generic[Entered]):
     def __enter__(self) -> Entered:
         raise NotImplementedError
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         raise NotImplementedError
 
     async def __aenter__(self) -> Entered:
         return self.__enter__()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.__exit__(kind, error, trace)
 
 

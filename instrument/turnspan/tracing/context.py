@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from typing import Any, Final
 
@@ -12,14 +11,13 @@ from opentelemetry.trace import Span, set_span_in_context
 
 from turnspan import semconv
 from turnspan.runtime.forks import in_child
+from turnspan.runtime.guard import logger
 from turnspan.runtime.otel_private import SPAN_KEY
 from turnspan.turn.turn import Session, Turn
 
 TURN_KEY = otel_context.create_key("turnspan-turn")
 SESSION_KEY = otel_context.create_key("turnspan-session")
 TOOL_KEY = otel_context.create_key("turnspan-tool")
-
-logger = logging.getLogger("turnspan")
 
 _NO_SESSION: Final = Session()
 _told: Final[set[str]] = set()

@@ -9,7 +9,6 @@ else the SDK does it.
 
 from __future__ import annotations
 
-import logging
 from typing import Any, Final
 
 from opentelemetry.context import Context
@@ -25,8 +24,7 @@ from opentelemetry.trace import (
 )
 
 from turnspan.runtime import otel_private
-
-logger = logging.getLogger("turnspan")
+from turnspan.runtime.guard import logger
 
 _NOT_CONFIGURED: Final = (
     "Turnspan records nothing: call turnspan.configure() when the application starts, or start it "
