@@ -36,6 +36,7 @@ from turnspan.turn.tool_failure import tool_failed
 from turnspan.turn.turn import Turn
 
 _TOOL_ERROR: Final = "tool_error"
+_NO_ATTRIBUTES: Final[Mapping[str, Any]] = {}
 
 
 class OpenTool:
@@ -134,11 +135,11 @@ class ToolRecording(SpanRecording):
 def begin_tool(
     name: str,
     *,
-    call_id: str,
-    description: str,
-    tool_type: str,
+    call_id: str = "",
+    description: str = "",
+    tool_type: str = "function",
     arguments: Any,
-    attributes: Mapping[str, Any],
+    attributes: Mapping[str, Any] = _NO_ATTRIBUTES,
     state: State | None = None,
 ) -> ToolRecording:
     """Start a tool's span, of this recorder, or else of the current one; ``arguments`` are frozen

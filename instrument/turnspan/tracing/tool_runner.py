@@ -13,7 +13,7 @@ from opentelemetry import context as otel_context
 
 from turnspan.tracing.recording import current
 from turnspan.tracing.recording_protocol import NoRecording
-from turnspan.tracing.tool_recording import ToolRecording
+from turnspan.tracing.tool_recording import ToolRecording, inside_tool
 
 RUN_KEY: Final = otel_context.create_key("turnspan-tool-run")
 _MAX_DEPTH: Final = 20
@@ -42,6 +42,13 @@ class ToolRun:
             inner = getattr(found, "__wrapped__", None)
             found = inner if inner is not None else getattr(found, "__func__", None)
         return False
+
+
+def enter_run(recording: ToolRecording, func: Any) -> tuple[ToolRun, object]:
+    """Begin a run and make it and its tool current; with what ``detach`` takes."""
+    run = ToolRun(recording, func)
+    inside = inside_tool(recording.tool, otel_context.get_current())
+    return run, otel_context.attach(otel_context.set_value(RUN_KEY, run, inside))
 
 
 class AttachedRecording(NoRecording):

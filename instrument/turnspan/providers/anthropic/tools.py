@@ -25,8 +25,8 @@ from turnspan.tracing import recording
 from turnspan.tracing.agent_recording import TurnRecording, begin_turn
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY, active_turn, session_around
 from turnspan.tracing.framework_sessions import session_of
-from turnspan.tracing.tool_recording import ToolRecording, begin_tool, inside_tool
-from turnspan.tracing.tool_runner import RUN_KEY, ToolRun, current_run
+from turnspan.tracing.tool_recording import begin_tool
+from turnspan.tracing.tool_runner import ToolRun, current_run, enter_run
 from turnspan.turn.turn import Session
 
 _RUN_BEGIN = guard("anthropic.tool_runner")
@@ -137,11 +137,10 @@ class ToolSpan:
             given["tool_name"],
             call_id=given["tool_use_id"],
             description=_description(tool),
-            tool_type="function",
             arguments=given["input"],
             attributes=attributes,
         )
-        self._run, self._token = _enter(begun, tool)
+        self._run, self._token = enter_run(begun, getattr(tool, "func", None))
         self._result = inner.__enter__()
         self._inner = inner
 
@@ -262,13 +261,10 @@ class ToolRunners(Frame[_ToolCall]):
         if run is None and self._bare and self._enabled and active_turn() is not None:
             begun = begin_tool(
                 tool.name,
-                call_id="",
                 description=_description(tool),
-                tool_type="function",
                 arguments=args[0] if args else kwargs.get("input"),
-                attributes={},
             )
-            return _ToolCall(*_enter(begun, tool), own=True), kwargs
+            return _ToolCall(*enter_run(begun, getattr(tool, "func", None)), own=True), kwargs
         return None if run is None else (_ToolCall(run), kwargs)
 
     def _failed(self, call: _ToolCall, owner: Any, error: BaseException) -> None:
@@ -282,12 +278,6 @@ class ToolRunners(Frame[_ToolCall]):
         if call.own:
             recording.detach(call.token)
             call.run.recording.succeeded(result)
-
-
-def _enter(begun: ToolRecording, tool: Any) -> tuple[ToolRun, object]:
-    run = ToolRun(begun, getattr(tool, "func", None))
-    inside = inside_tool(begun.tool, otel_context.get_current())
-    return run, otel_context.attach(otel_context.set_value(RUN_KEY, run, inside))
 
 
 def _description(tool: Any) -> str:

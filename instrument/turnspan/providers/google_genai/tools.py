@@ -18,8 +18,8 @@ from turnspan.patching.stainless import Sdk
 from turnspan.runtime.guard import guard
 from turnspan.tracing import recording
 from turnspan.tracing.context import active_turn
-from turnspan.tracing.tool_recording import begin_tool, inside_tool
-from turnspan.tracing.tool_runner import RUN_KEY, ToolRun
+from turnspan.tracing.tool_recording import begin_tool
+from turnspan.tracing.tool_runner import ToolRun, enter_run
 
 _UTILS: Final = "google.genai._extra_utils"
 _ASKED: Final = otel_context.create_key("turnspan-google-functions")
@@ -28,25 +28,8 @@ _ASKING: Final = guard("google.functions")
 _MAX_DESCRIPTION: Final = 4_000
 
 
-class Running:
-    """A function at work: its tool is current until it has returned or raised."""
-
-    __slots__ = ("_run", "_token")
-
-    def __init__(self, run: ToolRun) -> None:
-        self._run = run
-        inside = inside_tool(run.recording.tool, otel_context.get_current())
-        self._token = otel_context.attach(otel_context.set_value(RUN_KEY, run, inside))
-
-    def failed(self, error: BaseException) -> None:
-        """It raised; the SDK tells of that with an error of its own, raised in its place."""
-        recording.detach(self._token)
-        self._run.recording.failed(self._run.error or error.__context__ or error)
-
-    def succeeded(self, result: Any) -> None:
-        """It returned."""
-        recording.detach(self._token)
-        self._run.recording.succeeded(result)
+Running = tuple[ToolRun, object]
+"""A function at work, and what ``detach`` takes: its tool is current until it returns or raises."""
 
 
 class AutomaticFunctions(Frame[Running]):
@@ -106,17 +89,20 @@ class AutomaticFunctions(Frame[Running]):
             name,
             call_id=call_id,
             description=described[:_MAX_DESCRIPTION] if isinstance(described, str) else "",
-            tool_type="function",
             arguments=arguments,
-            attributes={},
         )
-        return Running(ToolRun(begun, function)), kwargs
+        return enter_run(begun, function), kwargs
 
     def _failed(self, call: Running, owner: Any, error: BaseException) -> None:
-        call.failed(error)
+        # The SDK tells of it with an error of its own, raised in its place.
+        run, token = call
+        recording.detach(token)
+        run.recording.failed(run.error or error.__context__ or error)
 
     def _answered(self, call: Running, result: Any) -> None:
-        call.succeeded(result)
+        run, token = call
+        recording.detach(token)
+        run.recording.succeeded(result)
 
 
 def _asked_for(args: Args, kwargs: Kwargs) -> object:

@@ -25,16 +25,6 @@ _BEFORE: Final = guard("llm.before_tool")
 _AFTER: Final = guard("llm.after_tool")
 
 
-class _Running:
-    """A tool that runs now."""
-
-    __slots__ = ("recording", "token")
-
-    def __init__(self, recording: ToolRecording, token: object) -> None:
-        self.recording = recording
-        self.token = token
-
-
 class Hooks:
     """Ours, for one call of ``execute_tool_calls``."""
 
@@ -43,7 +33,8 @@ class Hooks:
         self._theirs_before: Callable[..., Any] | None = before
         self._theirs_after: Callable[..., Any] | None = after
         self._conversation: Any = response.conversation
-        self._running: dict[int, _Running] = {}
+        self._running: dict[int, tuple[ToolRecording, object]] = {}
+        """The tools that run now, by the call's identity, and what ``detach`` takes of each."""
 
     def before(self, tool: Any, call: Any) -> Any:
         """A tool is about to run; none where there is no tool of this name."""
@@ -63,20 +54,21 @@ class Hooks:
         with _AFTER:
             running = self._running.pop(id(call), None)
             if running is not None:
-                detach(running.token)
+                recording, token = running
+                detach(token)
                 if result.exception is None:
-                    running.recording.succeeded(result.output)
+                    recording.succeeded(result.output)
                 else:
-                    running.recording.failed(result.exception)
+                    recording.failed(result.exception)
         return None if self._theirs_after is None else self._theirs_after(tool, call, result)
 
     def broke_off(self, error: BaseException) -> None:
         """``execute_tool_calls`` raised this: what still runs has no end of its own."""
         with _AFTER:
             while self._running:
-                running = self._running.popitem()[1]
-                detach(running.token)
-                running.recording.failed(error)
+                _, (recording, token) = self._running.popitem()
+                detach(token)
+                recording.failed(error)
 
     def _begin(self, tool: Any, call: Any) -> None:
         with _BEFORE:
@@ -101,7 +93,7 @@ class Hooks:
             )
             recording = ToolRecording(context, opened)
             token = otel_context.attach(inside_tool(opened, context))
-            self._running[id(call)] = _Running(recording, token)
+            self._running[id(call)] = (recording, token)
 
 
 def with_hooks(

@@ -292,6 +292,3 @@ class McpInstrumentor(SdkInstrumentor):
         if not sdk.takes_meta:
             patches.missing.append(f"{_SESSION}:ClientSession.call_tool(meta=)")
         return ""
-
-
-__all__ = ["McpCall", "McpInstrumentor", "McpSdk", "error_code", "failure_of"]
