@@ -129,8 +129,8 @@ def preferred(said: Judgment, rejected: str, id: str = "") -> Judgment:
 def pairs(ranking: Ranking) -> list[Judgment]:
     """The preferences that a ranking is made of."""
     said, groups = ranking.said, ranking.groups
-    named = said.ranking_id or _ranking_id(ranking)
-    best = replace(said, ranking_id=named)
+    values = (said.subject_kind, said.author, said.confidence, groups)
+    best = replace(said, ranking_id=said.ranking_id or id_of(values))
     return [
         preferred(replace(best, subject_id=chosen), rejected)
         for at, group in enumerate(groups)
@@ -191,8 +191,3 @@ def _all(subjects: Iterable[Subject | None], kind: str | None) -> list[tuple[str
     if len({one[0] for one in found}) > 1:
         raise ConfigError("compare records of one kind: name it with kind=")
     return found
-
-
-def _ranking_id(ranking: Ranking) -> str:
-    said = ranking.said
-    return id_of((said.subject_kind, said.author, said.confidence, ranking.groups))

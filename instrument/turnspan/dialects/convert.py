@@ -72,13 +72,9 @@ def _dialect(module: ModuleType, like: ModuleType | None = None) -> Dialect:
         module.output_messages,
         messages.to_message,
         messages.from_message,
-        getattr(module, "is_exact", _never),
+        getattr(module, "is_exact", lambda raw: False),
         getattr(module, "details", lambda response: {}),
     )
-
-
-def _never(raw: dict[str, Any]) -> bool:
-    return False
 
 
 _DIALECTS: Final[Mapping[str, Dialect]] = {

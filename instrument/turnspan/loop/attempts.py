@@ -19,12 +19,7 @@ from turnspan.tracing.block_stack import WithBlock
 from turnspan.tracing.content_store import Fact
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY
 from turnspan.tracing.function_wrapper import wrap
-from turnspan.tracing.loop_facts import (
-    FAILED,
-    INTERRUPTED,
-    SUCCEEDED,
-    AttemptTold,
-)
+from turnspan.tracing.loop_facts import FAILED, INTERRUPTED, SUCCEEDED, AttemptTold
 from turnspan.tracing.recording import attach, context_of, detach
 from turnspan.tracing.recording import current as current_context
 from turnspan.tracing.recording_protocol import NoRecording, Recording
@@ -61,14 +56,11 @@ class Inside:
 
     def context(self) -> Context:
         """The current context, with the ids in it; the conversation stays as it is."""
-        return self.context_with(dict(self._ids))
+        return self.context_with({})
 
-    def context_of_attempt(self, attempt_id: str) -> Context:
-        """The same inside an attempt."""
-        return self.context_with({**self._ids, semconv.ATTEMPT_ID: attempt_id})
-
-    def context_with(self, ids: dict[str, Any]) -> Context:
-        """The current context, with these ids in it."""
+    def context_with(self, more: dict[str, Any]) -> Context:
+        """The current context, with the ids and more of them in it."""
+        ids = {**self._ids, **more}
         outer = current_context() if self._state is None else context_of(self._state)
         around: Any = outer.get(SESSION_KEY)
         if around is None:
@@ -180,7 +172,7 @@ class Attempt(WithBlock["Attempt"]):
         if state is not None:
             told.resource = self._inside.resource(state)
             state.content.tell(told)
-        return self._inside.context_of_attempt(attempt_id)
+        return self._inside.context_with({semconv.ATTEMPT_ID: attempt_id})
 
     def end(self, error: BaseException | None, output: Any = None) -> None:
         """It ends, with this error or none."""

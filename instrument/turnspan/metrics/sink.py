@@ -28,7 +28,7 @@ from turnspan.runtime.otel_private import METER_PROVIDER, globals_of_metrics
 if TYPE_CHECKING:
     from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
 
-    from turnspan.metrics.instruments import Instruments
+    from turnspan.metrics.instruments import Callback, Instruments
     from turnspan.metrics.measurements import Measurement, Pricer
     from turnspan.runtime.stats import Pipeline, PipelineStats, Stats
 
@@ -200,23 +200,19 @@ class Metrics:
 
     # -- what became of the records, looked up at every collection ------------------
 
-    def _callbacks(self) -> dict[str, Callable[[CallbackOptions], Iterable[Observation]]]:
+    def _callbacks(self) -> dict[str, Callback]:
         from opentelemetry.metrics import Observation
 
         stats = self._stats
 
-        def of_pipeline(
-            read: Callable[[Pipeline], int],
-        ) -> Callable[[CallbackOptions], Iterable[Observation]]:
+        def of_pipeline(read: Callable[[Pipeline], int]) -> Callback:
             def observe(_: CallbackOptions) -> Iterable[Observation]:
                 running = stats.pipeline
                 return [] if running is None else [Observation(read(running))]
 
             return observe
 
-        def of_spool(
-            read: Callable[[PipelineStats], int],
-        ) -> Callable[[CallbackOptions], Iterable[Observation]]:
+        def of_spool(read: Callable[[PipelineStats], int]) -> Callback:
             return lambda _: [Observation(read(stats.snapshot()))]
 
         def queued(options: CallbackOptions) -> Iterable[Observation]:

@@ -37,10 +37,11 @@ class SdkInstrumentor(LightInstrumentor):
     """Those of the package that it is made for, as a requirement."""
     make_sdk: type[Any]
     """The wrappers of one instrumentation: ``Wrappers``, made with a tracer."""
+    refusal: str = ""
+    """Why the SDK could not be instrumented; empty if it was, or was not imported yet."""
 
     _sdk: Wrappers | None = None
     _patches: Patches | None = None
-    _refusal: str = ""
     _waiting: bool = False
     _given: bool = False
 
@@ -79,7 +80,7 @@ class SdkInstrumentor(LightInstrumentor):
         if self._patches is not None:
             self._patches.restore()
             self._patches = None
-        self._refusal = ""
+        self.refusal = ""
 
     def _imported(self, module: Any) -> None:
         with guard(f"instrument {self.package}"):
@@ -87,10 +88,10 @@ class SdkInstrumentor(LightInstrumentor):
             if sdk is None or self._patches is not None:
                 return
             self._patches = patches = Patches()
-            self._refusal = self.patch(sdk, patches)
-            if self._refusal:
+            self.refusal = self.patch(sdk, patches)
+            if self.refusal:
                 patches.restore()
-                logger.warning("Calls of %s are not recorded: %s.", self.package, self._refusal)
+                logger.warning("Calls of %s are not recorded: %s.", self.package, self.refusal)
             elif patches.missing:
                 logger.debug("%s lacks %s.", self.package, ", ".join(patches.missing))
 
@@ -98,11 +99,6 @@ class SdkInstrumentor(LightInstrumentor):
     def imported(self) -> bool:
         """Whether the application has imported the SDK."""
         return self.package in sys.modules
-
-    @property
-    def refusal(self) -> str:
-        """Why the SDK could not be instrumented; empty if it was, or was not imported yet."""
-        return self._refusal
 
     @property
     def missing(self) -> list[str]:

@@ -61,7 +61,7 @@ class Answering(ExclusiveBlock):
 
     def _start(self) -> SpanRecording | None:
         run = self._run
-        self.iteration = run.iteration(self._given)
+        self.iteration = run.iterations.now(self._given)
         ids: dict[str, Any] = {
             semconv.CONSORTIUM_ID: run.id,
             semconv.CONSORTIUM_ROLE: self.role,
@@ -215,7 +215,7 @@ class Arbiter(Answering):
 
     def _ended(self, span: SpanRecording, error: BaseException | None) -> None:
         if error is None:
-            self._run.decided(self.iteration)
+            self._run.iterations.decided(self.iteration)
         said = {key: self._said.get(name) for name, key in _ON_SPANS.items()}
         known = {key: value for key, value in said.items() if value not in (None, ())}
         if known:

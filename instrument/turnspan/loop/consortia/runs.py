@@ -61,7 +61,7 @@ def new_run_id() -> str:
     return new_id()
 
 
-class _Iterations:
+class Iterations:
     """How many there were: each ends with what an arbiter decides. Of threads and tasks at once."""
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class Run(ExclusiveBlock):
         self._strategy = strategy
         self._final: Any = None
         self._own_state = state
-        self._iterations = _Iterations()
+        self.iterations: Final = Iterations()
         self._inside: Context = _NOWHERE
         self._outer: Member | None = None
         self._told: ConsortiumTold | None = None
@@ -161,22 +161,14 @@ class Run(ExclusiveBlock):
             return here
         return Context({**here, **self._inside})
 
-    def iteration(self, given: int | None) -> int:
-        """The iteration that was given, or else the current one."""
-        return self._iterations.now(given)
-
     def begins(self, iteration: int, arbiter: str = "") -> None:
         """A member, or this arbiter, begins in an iteration."""
         with guard("consortium.iteration"):
-            earlier = self._iterations.begins(iteration, arbiter)
+            earlier = self.iterations.begins(iteration, arbiter)
             state = self._recorder() if earlier else None
             if state is not None:
                 for one in earlier:
                     state.content.tell(IterationFollowed(one))
-
-    def decided(self, iteration: int) -> None:
-        """An arbiter has decided on an iteration."""
-        self._iterations.decided(iteration)
 
     def tell(self, span: SpanRecording, fact: Fact) -> None:
         """Tell of something, where rows are made."""
@@ -247,7 +239,7 @@ class Run(ExclusiveBlock):
         status = FAILED if error is not None or self._final is None else FINISHED
         if is_abort(error):
             status = INTERRUPTED
-        number = self._iterations.number
+        number = self.iterations.number
         otel_fast.set_attributes(
             span.span,
             {semconv.CONSORTIUM_STATUS: status, semconv.CONSORTIUM_ITERATIONS: number},

@@ -170,7 +170,7 @@ class _Orchestration:
         iteration: Any = given.get("iteration")
         instance: Any = given.get("instance", task.get("instance"))
         if instance is None:
-            place = (run.iteration(iteration), str(model))
+            place = (run.iterations.now(iteration), str(model))
             instance = self._asked[place] = self._asked.get(place, -1) + 1
         return _Member(run.member(str(model), iteration, instance))
 

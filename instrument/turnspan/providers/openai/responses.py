@@ -97,7 +97,9 @@ class Responses(Endpoint):
         if status in PENDING:
             attributes[semconv.RESPONSE_STATUS] = status
             if isinstance(identity, str):
-                self._await_end(identity)
+                self.pending[identity] = None
+                while len(self.pending) > _MAX_PENDING:
+                    self.pending.pop(next(iter(self.pending)), None)
         usage = fields.get("usage")
         if usage is not None:
             counts = fields_of(usage)
@@ -115,11 +117,6 @@ class Responses(Endpoint):
     def reply(self, response: Any) -> ReplyFacts | None:
         """What a response means for the turn."""
         return read_reply(fields_of(response))
-
-    def _await_end(self, identity: str) -> None:
-        self.pending[identity] = None
-        while len(self.pending) > _MAX_PENDING:
-            self.pending.pop(next(iter(self.pending)), None)
 
     def accumulator(self) -> ResponsesAccumulator:
         """A fresh accumulator."""
