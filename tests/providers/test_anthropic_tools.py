@@ -344,7 +344,7 @@ SEAMS = [
     "anthropic.tools.begin_turn",
     "anthropic.tools.begin_tool",
     "anthropic.tools.active_turn",
-    "anthropic.tools.inside_tool",
+    "anthropic.tools.enter_run",
     "anthropic.tools.current_run",
     "anthropic.tools.recording.detach",
     "anthropic.tools.RunnerStep._make_current",
