@@ -31,54 +31,34 @@ GROUP: Final = "opentelemetry_instrumentor"
 DISABLED: Final = "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS"
 OURS: Final = "turnspan"
 
-LIBRARIES: Final = {
-    "agno": "agno",
+_MODULES: Final = {
     "alephalpha": "aleph_alpha_client",
-    "anthropic": "anthropic",
-    "autogen": "autogen",
-    "autogen_agentchat": "autogen_agentchat",
     "bedrock": "boto3",
     "beeai": "beeai_framework",
-    "chromadb": "chromadb",
-    "claude_agent_sdk": "claude_agent_sdk",
-    "cohere": "cohere",
-    "crewai": "crewai",
-    "dspy": "dspy",
     "google_adk": "google.adk",
     "google_genai": "google.genai",
     "google_generativeai": "google.generativeai",
-    "groq": "groq",
-    "guardrails": "guardrails",
-    "haystack": "haystack",
-    "instructor": "instructor",
-    "lancedb": "lancedb",
     "langchain": "langchain_core",
-    "litellm": "litellm",
-    "llama_index": "llama_index",
-    "marqo": "marqo",
-    "mcp": "mcp",
     "milvus": "pymilvus",
-    "mistralai": "mistralai",
-    "ollama": "ollama",
-    "openai": "openai",
     "openai_agents": "agents",
-    "pinecone": "pinecone",
     "portkey": "portkey_ai",
-    "pydantic_ai": "pydantic_ai",
     "qdrant": "qdrant_client",
-    "replicate": "replicate",
     "sagemaker": "boto3",
-    "smolagents": "smolagents",
-    "strands": "strands",
-    "together": "together",
-    "transformers": "transformers",
-    "vertexai": "vertexai",
-    "voyageai": "voyageai",
     "watsonx": "ibm_watsonx_ai",
-    "weaviate": "weaviate",
     "writer": "writerai",
 }
-"""GenAI libraries by the name that their instrumentations give them: the module to wait for."""
+"""The modules to wait for of GenAI libraries that are called otherwise."""
+
+LIBRARIES: Final = frozenset(_MODULES) | frozenset(
+    (
+        *("agno", "anthropic", "autogen", "autogen_agentchat", "chromadb"),
+        *("claude_agent_sdk", "cohere", "crewai", "dspy", "groq", "guardrails", "haystack"),
+        *("instructor", "lancedb", "litellm", "llama_index", "marqo", "mcp", "mistralai"),
+        *("ollama", "openai", "pinecone", "pydantic_ai", "replicate", "smolagents"),
+        *("strands", "together", "transformers", "vertexai", "voyageai", "weaviate"),
+    )
+)
+"""GenAI libraries by the name that their instrumentations give them."""
 
 _ALIASES: Final = {
     "llamaindex": "llama_index",
@@ -132,7 +112,7 @@ class Package:
     @property
     def module(self) -> str:
         """The module of its library."""
-        return LIBRARIES.get(self.library, self.library)
+        return _MODULES.get(self.library, self.library)
 
     @property
     def is_there(self) -> bool:
