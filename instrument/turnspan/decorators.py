@@ -140,7 +140,7 @@ class ToolHandle:
     def fail(self, message: str) -> None:
         """Mark the tool as failed, without an exception."""
         if self._recording is not None:
-            self._recording.failure = text_of(message) or "failed"
+            self._recording.tool.failure = text_of(message) or "failed"
 
 
 class ToolScope(SpanDecorator[ToolHandle]):

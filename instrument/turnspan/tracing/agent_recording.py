@@ -57,7 +57,7 @@ class TurnRecording(SpanRecording):
         ending = turn.finish(error)
         if handed.running():
             handed.turn_ended(turn)
-        span = self._span
+        span = self.span
         if not span.is_recording():
             return
         settings = self._state.settings
@@ -87,7 +87,7 @@ class TurnRecording(SpanRecording):
 
     def _measure(self, error_type: str) -> None:
         turn = self.turn
-        span = self._span.get_span_context()
+        span = self.span.get_span_context()
         seconds = self._seconds()
         self._state.metrics.record(
             AgentEnded(turn.agent_name, error_type, seconds, turn.llm_calls, turn.tool_calls, span)

@@ -84,35 +84,27 @@ def detach(token: object | None) -> None:
 class SpanRecording:
     """The base: a span that is current while the user's code runs (see wrapping.Recording)."""
 
-    __slots__ = ("_began", "_context", "_forks", "_items", "_span", "_state")
+    __slots__ = ("_began", "_forks", "_items", "_state", "context", "span")
 
     keeps_items = False
     """Whether what a generator yields is part of what is recorded."""
 
     def __init__(self, span: Span, context: Context) -> None:
         self._began = time.perf_counter()
-        self._span = span
-        self._context = context
+        self.span = span
+        """The span; give it attributes of your own with ``set_attribute``."""
+        self.context = context
+        """The context inside it."""
         self._state = current_state(context)
         self._items: list[Any] | None = [] if self.keeps_items else None
         self._forks = forks
-
-    @property
-    def span(self) -> Span:
-        """The span; give it attributes of your own with ``set_attribute``."""
-        return self._span
-
-    @property
-    def context(self) -> Context:
-        """The context inside it."""
-        return self._context
 
     # Guarded without ``guard``, which costs as much as what it guards; a generator pays each step.
 
     def enter(self) -> object | None:
         """Make the span current."""
         try:
-            return _attach(self._context)
+            return _attach(self.context)
         except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("recording.enter", error)
             return None
@@ -133,7 +125,7 @@ class SpanRecording:
                 items.append(item if type(item) is str else self._frozen(item))
             if token is not None:
                 given: Any = token
-                self._context = current()
+                self.context = current()
                 _reset(given)
         except ValueError:
             return  # the token is of another task's context, as in ``detach``
@@ -185,14 +177,14 @@ class SpanRecording:
         if self._state is default:
             self._end_span(result, error, outcome)
             return
-        token = _attach(self._context)  # what is said of the end asks for the current recorder
+        token = _attach(self.context)  # what is said of the end asks for the current recorder
         try:
             self._end_span(result, error, outcome)
         finally:
             detach(token)
 
     def _end_span(self, result: Any, error: BaseException | None, outcome: str) -> None:
-        span = self._span
+        span = self.span
         attributes: dict[str, Any] = {semconv.STREAM_OUTCOME: outcome} if outcome else {}
         try:
             try:
@@ -223,7 +215,7 @@ class SpanRecording:
         return time.perf_counter() - self._began
 
     def _keep(self, content: Content) -> None:
-        identity = self._span.get_span_context()
+        identity = self.span.get_span_context()
         self._state.content.put(identity.trace_id, identity.span_id, content)
 
 
@@ -237,7 +229,7 @@ class WorkflowRecording(SpanRecording):
         self._name = name
 
     def _measure(self, error_type: str) -> None:
-        span = self._span.get_span_context()
+        span = self.span.get_span_context()
         self._state.metrics.record(WorkflowEnded(self._name, error_type, self._seconds(), span))
 
 

@@ -85,15 +85,6 @@ class ToolRecording(SpanRecording):
         self.error_type = ""
         """What its exception is called, where not by its class."""
 
-    @property
-    def failure(self) -> str:
-        """How the tool failed without raising; empty while it did not."""
-        return self.tool.failure
-
-    @failure.setter
-    def failure(self, message: str) -> None:
-        self.tool.failure = message
-
     def _record(self, result: Any, error: BaseException | None, attributes: dict[str, Any]) -> None:
         if result is None:
             result = self.outcome
@@ -101,7 +92,7 @@ class ToolRecording(SpanRecording):
         failed = error is not None or bool(tool.failure) or tool_failed(outcome)
         if tool.turn is not None and tool.fact is not None:
             tool.turn.end_tool(tool.fact, outcome, failed)
-        span = self._span
+        span = self.span
         if not span.is_recording():
             return
         if failed:
@@ -126,7 +117,7 @@ class ToolRecording(SpanRecording):
         tool = self.tool
         agent = "" if tool.turn is None else tool.turn.agent_name
         error_type = error_type or (_TOOL_ERROR if tool.failure else "")
-        span = self._span.get_span_context()
+        span = self.span.get_span_context()
         self._state.metrics.record(
             ToolEnded(tool.name, tool.kind, agent, error_type, self._seconds(), span)
         )

@@ -166,7 +166,7 @@ class ToolSpan:
                 run.recording.outcome = result
                 run.recording.failed(cast("BaseException", raised))
             else:
-                run.recording.failure = (_text(result) or "failed") if failed else ""
+                run.recording.tool.failure = (_text(result) or "failed") if failed else ""
                 run.recording.succeeded(result)
 
 
