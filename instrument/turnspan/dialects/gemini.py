@@ -45,15 +45,9 @@ _FILTERED: Final = "content_filter"
 _FINISH: Final = {
     "STOP": "stop",
     "MAX_TOKENS": "length",
-    "SAFETY": _FILTERED,
-    "RECITATION": _FILTERED,
-    "BLOCKLIST": _FILTERED,
-    "PROHIBITED_CONTENT": _FILTERED,
-    "SPII": _FILTERED,
-    "MODEL_ARMOR": _FILTERED,
-    "IMAGE_SAFETY": _FILTERED,
-    "IMAGE_PROHIBITED_CONTENT": _FILTERED,
-    "IMAGE_RECITATION": _FILTERED,
+    **dict.fromkeys(("SAFETY", "RECITATION", "PROHIBITED_CONTENT"), _FILTERED),
+    **dict.fromkeys(("IMAGE_SAFETY", "IMAGE_RECITATION", "IMAGE_PROHIBITED_CONTENT"), _FILTERED),
+    **dict.fromkeys(("BLOCKLIST", "SPII", "MODEL_ARMOR"), _FILTERED),
 }
 """Gemini's finish reasons in the conventions' words; of others the name, in small letters."""
 

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
+from turnspan.content.given_values import text_of, warn_of_near_misses
+from turnspan.runtime.errors import ConfigError
+
 USER_ABORTED: Final = "user_aborted"
 """Cancelled: ``asyncio.CancelledError``, ``KeyboardInterrupt``, a closed generator or
 ``turn.abort()``. The partial reply is kept."""
@@ -39,24 +42,13 @@ SILENT_ROUNDS_LIMIT = 30
 DETAIL_LENGTH = 2_000
 
 _FINISH: Final[Mapping[str, str]] = {
-    "length": MAX_TOKENS,
-    "max_tokens": MAX_TOKENS,
-    "max_output_tokens": MAX_TOKENS,
-    "model_length": MAX_TOKENS,
+    **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "model_length"), MAX_TOKENS),
     "model_context_window_exceeded": MAX_TOKENS,
-    "content_filter": CONTENT_FILTER,
-    "content_filtered": CONTENT_FILTER,
-    "guardrail_intervened": CONTENT_FILTER,
-    "error_toxic": CONTENT_FILTER,
-    "safety": CONTENT_FILTER,
-    "image_safety": CONTENT_FILTER,
-    "prohibited_content": CONTENT_FILTER,
+    **dict.fromkeys(("content_filter", "content_filtered", "safety", "spii"), CONTENT_FILTER),
+    **dict.fromkeys(("prohibited_content", "blocklist", "recitation"), CONTENT_FILTER),
+    **dict.fromkeys(("guardrail_intervened", "error_toxic", "model_armor"), CONTENT_FILTER),
+    **dict.fromkeys(("image_safety", "image_recitation"), CONTENT_FILTER),
     "image_prohibited_content": CONTENT_FILTER,
-    "blocklist": CONTENT_FILTER,
-    "recitation": CONTENT_FILTER,
-    "image_recitation": CONTENT_FILTER,
-    "spii": CONTENT_FILTER,
-    "model_armor": CONTENT_FILTER,
     "refusal": REFUSAL,
     "cancelled": USER_ABORTED,
     "error": ERROR,
@@ -82,6 +74,34 @@ class Ending:
 
     reason: str
     detail: str = ""
+
+
+def ending_of(reason: str, detail: Any) -> Ending:
+    """An ending whose detail an application or a provider says."""
+    return Ending(reason, cut(text_of(detail), DETAIL_LENGTH))
+
+
+def explicit_ending(reason: str, detail: str) -> Ending:
+    """The ending that an application says.
+
+    Raises:
+        ConfigError: the reason is empty.
+    """
+    reason = text_of(reason)
+    if not reason:
+        raise ConfigError("a reason is a word: round_cap, or one of your own")
+    warn_of_near_misses("turn.stop", (reason,), STOP_REASONS, "reason as your own")
+    if reason.startswith(LOOP_DETECTED):
+        reason = LOOP_DETECTED + cut(reason[len(LOOP_DETECTED) :], 160)
+    return ending_of(reason, detail)
+
+
+def error_ending(error: BaseException) -> Ending:
+    """The ending of a turn that raised this."""
+    # The masks: loaded with the first text that needs them.
+    from turnspan.redaction.brief import error_text
+
+    return Ending(ERROR, error_text(error, DETAIL_LENGTH))
 
 
 def cut(text: str, limit: int) -> str:

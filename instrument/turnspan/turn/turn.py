@@ -12,15 +12,13 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any, Final
 
-from turnspan.content.given_values import frozen_of, label_of, text_of, warn_of_near_misses
-from turnspan.runtime.errors import ConfigError
+from turnspan.content.given_values import frozen_of, label_of, warn_of_near_misses
 from turnspan.runtime.guard import guard
 from turnspan.runtime.value_exceptions import is_abort
 from turnspan.turn.loop_detector import ExecutedTool
 from turnspan.turn.session import Session as Session
 from turnspan.turn.stop_reasons import (
     COMPLETED,
-    DETAIL_LENGTH,
     EMPTY_NO_TOOLS,
     ERROR,
     LOOP_DETECTED,
@@ -28,21 +26,20 @@ from turnspan.turn.stop_reasons import (
     ROUND_CAP,
     SILENT_ROUNDS,
     SILENT_ROUNDS_LIMIT,
-    STOP_REASONS,
     TOOL_FAILURE,
     USER_ABORTED,
     Ending,
     StopReason,
-    cut,
+    ending_of,
+    error_ending,
+    explicit_ending,
     meaning_of,
     same_arguments,
 )
 from turnspan.turn.tool_history import ToolHistory
 from turnspan.turn.usage import TokenUsage as TokenUsage
 
-_SETTABLE: Final = (
-    *("intent", "chat_mode", "task_type", "target", "user_message", "response_text"),
-)
+_SETTABLE: Final = ("intent", "chat_mode", "task_type", "target", "user_message", "response_text")
 ToolRequest = tuple[str, str, Any]
 """A tool call the model asked for: (call id, tool name, arguments as JSON text or a mapping)."""
 
@@ -57,7 +54,6 @@ class Turn:
     __slots__ = (
         "__weakref__",
         "_aborted",
-        "_asked_for_tools",
         "_emitted",
         "_executed",
         "_explicit",
@@ -70,6 +66,7 @@ class Turn:
         "_unread",
         "agent_name",
         "agent_version",
+        "asked_for_tools",
         "attributes",
         "chat_mode",
         "ended",
@@ -117,8 +114,7 @@ class Turn:
         self.recording = recording
         self.rounds = 0
         """Model calls in this turn's own tool loop so far (not those of nested agents)."""
-        self.llm_calls = 0
-        self.silent_rounds = 0
+        self.llm_calls = self.silent_rounds = 0
         self.usage = TokenUsage()
         self.models: list[str] = []
         self.user_message: Any = None
@@ -127,10 +123,7 @@ class Turn:
         self.last_text: str = ""
         """The last visible text the model wrote in this turn."""
         self.first_request: Any = None
-        self.intent = ""
-        self.chat_mode = ""
-        self.task_type = ""
-        self.target = ""
+        self.intent = self.chat_mode = self.task_type = self.target = ""
         self.attributes: dict[str, Any] = {}
         self.ended = False
         self._executed = ToolHistory()
@@ -138,7 +131,8 @@ class Turn:
         self._refused = False
         self._failed: Ending | None = None
         self._unread = False
-        self._asked_for_tools = False
+        self.asked_for_tools = False
+        """Whether the last reply asked for tools."""
         self._requests: list[ToolRequest] = []
         self._emitted: dict[str, int] = {}
         self._explicit: Ending | None = None
@@ -162,19 +156,13 @@ class Turn:
         """
         if not self.ended:
             with guard("turn.stop", "turn.stop"):
-                reason = text_of(reason)
-                if not reason:
-                    raise ConfigError("a reason is a word: round_cap, or one of your own")
-                warn_of_near_misses("turn.stop", (reason,), STOP_REASONS, "reason as your own")
-                if reason.startswith(LOOP_DETECTED):
-                    reason = LOOP_DETECTED + cut(reason[len(LOOP_DETECTED) :], 160)
-                self._explicit = Ending(reason, cut(text_of(detail), DETAIL_LENGTH))
+                self._explicit = explicit_ending(reason, detail)
 
     def abort(self, detail: str = "") -> None:
         """Record that the user cancelled the turn: no error, and the partial reply is kept."""
         if not self.ended:
             with guard("turn.abort"):
-                self._aborted = Ending(USER_ABORTED, cut(text_of(detail), DETAIL_LENGTH))
+                self._aborted = ending_of(USER_ABORTED, detail)
 
     def set(
         self,
@@ -258,7 +246,7 @@ class Turn:
                 self.silent_rounds = 0
             elif tool_requests and text is not None:
                 self.silent_rounds += 1
-            self._asked_for_tools = bool(tool_requests)
+            self.asked_for_tools = bool(tool_requests)
             self._requests = list(tool_requests)
             self._emitted = {request[0]: place for place, request in enumerate(tool_requests)}
             self._finish_reason = finish_reasons[0] if finish_reasons else ""
@@ -275,9 +263,9 @@ class Turn:
         What the turn ended with, unless another call or the application answers after all.
         """
         with self._lock:
-            self._asked_for_tools = self._refused = False
+            self.asked_for_tools = self._refused = False
             self._finish_reason = ""
-            self._failed = Ending(USER_ABORTED if aborted else ERROR, cut(detail, DETAIL_LENGTH))
+            self._failed = ending_of(USER_ABORTED if aborted else ERROR, detail)
 
     def add_usage(self, usage: TokenUsage | None) -> None:
         """A call of this turn, made in the background, has come to its end elsewhere."""
@@ -340,11 +328,6 @@ class Turn:
         return told, told.decide_stop()
 
     @property
-    def asked_for_tools(self) -> bool:
-        """Whether the last reply asked for tools."""
-        return self._asked_for_tools
-
-    @property
     def tool_calls(self) -> int:
         """The number of tools executed so far."""
         return len(self._executed)
@@ -377,20 +360,15 @@ class Turn:
         if self._explicit is not None:
             return self._explicit
         executed = self._executed
-        firing = executed.firing
-        if firing:
+        if firing := executed.firing:
             return Ending((LOOP_DETECTED + firing)[: len(LOOP_DETECTED) + 160])
         cap = self.max_rounds
-        if cap is not None and self.rounds >= cap and self._asked_for_tools:
+        if cap is not None and self.rounds >= cap and self.asked_for_tools:
             return Ending(ROUND_CAP, f"{self.rounds} of {cap} rounds used")
-        failed = executed.failed_last
-        if failed:
+        if failed := executed.failed_last:
             return Ending(TOOL_FAILURE, failed)
         if error is not None:
-            # The masks: loaded with the first text that needs them.
-            from turnspan.redaction.brief import error_text
-
-            return Ending(ERROR, error_text(error, DETAIL_LENGTH))
+            return error_ending(error)
         if unanswered is not None:
             return unanswered
         finish = REFUSAL if self._refused else meaning_of(self._finish_reason)
@@ -398,7 +376,7 @@ class Turn:
             return Ending(finish)
         if self.silent_rounds >= self._silent_limit:
             return Ending(SILENT_ROUNDS, f"{self.silent_rounds} rounds without visible text")
-        if not executed and not self._asked_for_tools and self._is_blank():
+        if not executed and not self.asked_for_tools and self._is_blank():
             return Ending(EMPTY_NO_TOOLS)
         return Ending(COMPLETED)
 
