@@ -148,9 +148,16 @@ def evaluation(
         if not settings.enabled:
             return
         number = None if score is None else finite("score", score)
-        judged_one = span if subject is None else subject
         sure = confidence_of(confidence)
-        _tell_evaluation(judged_one, kind, text_of(name), number, label, explanation, sure)
+        content = taking_facts(current())
+        judged = span if subject is None else subject
+        found = None if content is None else subject_of(judged, kind)
+        if content is not None and found is None:
+            no_subject("turnspan.evaluation")
+        elif content is not None and found is not None:
+            said = (text_of(name), number, text_of(label), text_of(explanation))
+            whose, now = resource_of(judged), time.time_ns()
+            content.tell(judgment_of_evaluation(whose, found, *said, now, sure))
         if events.logger() is None:
             return
         redactor = Redactor(settings)
@@ -166,37 +173,6 @@ def evaluation(
             if text := text_of(text):
                 attributes[key] = redactor.text(text, f"attribute:{key}")
         events.emit(semconv.EVENT_EVALUATION, attributes, _context(span))
-
-
-def _tell_evaluation(
-    subject: Subject | None,
-    kind: str | None,
-    name: str,
-    score: float | None,
-    label: str | None,
-    explanation: str | None,
-    confidence: float | None,
-) -> None:
-    """Record an evaluation: of the kind ``evaluation:<name>``, the label as its outcome."""
-    content = taking_facts(current())
-    if content is None:
-        return
-    found = subject_of(subject, kind)
-    if found is None:
-        no_subject("turnspan.evaluation")
-        return
-    content.tell(
-        judgment_of_evaluation(
-            resource_of(subject),
-            found,
-            name,
-            score,
-            text_of(label),
-            text_of(explanation),
-            time.time_ns(),
-            confidence,
-        )
-    )
 
 
 def judgment_of(
