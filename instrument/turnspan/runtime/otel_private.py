@@ -75,18 +75,8 @@ _DELEGATES: Final = (
 )
 
 
-class _Watched:
-    """A sampler and the processors beside it, and whether none of them looks at attributes."""
-
-    __slots__ = ("processors", "sampler", "unseen")
-
-    def __init__(self, sampler: Any, processors: Any, unseen: bool) -> None:
-        self.sampler = sampler
-        self.processors = processors
-        self.unseen = unseen
-
-
-_last = _Watched(None, None, False)
+_last: tuple[Any, Any, bool] = (None, None, False)
+"""A sampler and the processors beside it, and whether none of them looks at attributes."""
 
 
 def attributes_unseen_at_start(tracer: Any) -> bool:
@@ -99,16 +89,16 @@ def attributes_unseen_at_start(tracer: Any) -> bool:
     except AttributeError:
         inner = getattr(tracer, "_tracer", None)  # the API's, made before there was a provider
         return inner is not None and inner is not tracer and attributes_unseen_at_start(inner)
-    last = _last
-    if last.sampler is not sampler or last.processors is not processors:
+    last_sampler, last_processors, unseen = _last
+    if last_sampler is not sampler or last_processors is not processors:
         unseen = (
             kind_of(forwarding).__module__ == _SDK
             and kind_of(forwarding).__name__ in _FORWARDING
             and _sampler_ignores(sampler)
             and all(_processor_ignores(each) for each in processors)
         )
-        last = _last = _Watched(sampler, processors, unseen)
-    return last.unseen
+        _last = (sampler, processors, unseen)
+    return unseen
 
 
 def _sampler_ignores(sampler: Any) -> bool:

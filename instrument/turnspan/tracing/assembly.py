@@ -160,7 +160,8 @@ class Assembly:
                 item.kept = True
                 kept[item_id] = None
         for item in found.values():
-            _count(item)
+            if item.tokens is None and item.text:
+                item.tokens, item.tokens_estimated = estimate(item.text), True
         first = [found[item_id] for item_id in kept]
         return first + [item for item in found.values() if not item.kept]
 
@@ -217,11 +218,6 @@ def _tell(item: AssemblyItem, note: Note) -> None:
     if note.decision:
         item.kept = note.decision == KEPT
         item.reason = note.reason
-
-
-def _count(item: AssemblyItem) -> None:
-    if item.tokens is None and item.text:
-        item.tokens, item.tokens_estimated = estimate(item.text), True
 
 
 def _step_meta(step: AssemblyStep) -> dict[str, Any]:

@@ -17,6 +17,9 @@ from turnspan.tracing.recording import SpanRecording, detach
 from turnspan.tracing.state import another_one
 from turnspan.turn.turn import Session
 
+_Opened = tuple[AssemblyStep, SpanRecording | None, object | None]
+"""A step that was entered, its span, and what makes the span before current again."""
+
 
 class StepSpan(WithBlock["StepSpan"]):
     """One step of an assembly: a span, and its duration in the record. A context manager."""
@@ -25,7 +28,7 @@ class StepSpan(WithBlock["StepSpan"]):
         self._assembly = assembly
         self._name = name
         self._state = another_one()
-        self._blocks: OpenBlocks[_OpenStep] = OpenBlocks()
+        self._blocks: OpenBlocks[_Opened] = OpenBlocks()
         self._span: SpanRecording | None = None
 
     def set(self, **attributes: str | bool | int | float) -> None:
@@ -35,40 +38,25 @@ class StepSpan(WithBlock["StepSpan"]):
                 self._span.span.set_attributes(attributes)
 
     def __enter__(self) -> StepSpan:
-        opened = _OpenStep(AssemblyStep(self._name, time.perf_counter()))
+        step = AssemblyStep(self._name, time.perf_counter())
+        span: SpanRecording | None = None
         with guard("context.step"):
             if len(self._assembly.steps) < MAX_NOTES and not self._assembly.ended:
-                self._assembly.steps.append(opened.step)
+                self._assembly.steps.append(step)
             if config.active().enabled:
                 named = {semconv.STEP_NAME: self._name}
-                self._span = opened.span = recording.begin_span(self._name, named, self._state)
-        opened.enter()
-        self._blocks.push(opened)
+                self._span = span = recording.begin_span(self._name, named, self._state)
+        self._blocks.push((step, span, None if span is None else span.enter()))
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         opened = self._blocks.pop()
         if opened is not None:
-            opened.exit(error)
-
-
-class _OpenStep:
-    """One time that a step's block was entered."""
-
-    def __init__(self, step: AssemblyStep) -> None:
-        self.step = step
-        self.span: SpanRecording | None = None
-        self._token: object | None = None
-
-    def enter(self) -> None:
-        if self.span is not None:
-            self._token = self.span.enter()
-
-    def exit(self, error: BaseException | None) -> None:
-        with guard("context.step"):
-            self.step.end(name_of(error))
-        if self.span is not None:
-            leave(self.span, self._token, error)
+            step, span, token = opened
+            with guard("context.step"):
+                step.end(name_of(error))
+            if span is not None:
+                leave(span, token, error)
 
 
 class AttachedCalls(WithBlock[None]):
