@@ -39,7 +39,7 @@ from turnspan.content.model import (
     text_part,
     unknown_part,
 )
-from turnspan.dialects.openai_chat import tool_definitions as chat_tool_definitions
+from turnspan.dialects.openai_chat import tool_definitions as tool_definitions
 from turnspan.dialects.openai_items import ANSWERED, ASKED, asked_key, has_failed, tool_name
 from turnspan.dialects.request_fields import RequestFields
 
@@ -78,11 +78,6 @@ def system_parts(raw_system: Any, messages: list[Message]) -> list[Part]:
     """The parts of the instructions, and those of the leading system messages."""
     given = [text_part(raw_system)] if isinstance(raw_system, str) else []
     return given + leading_system(messages)
-
-
-def tool_definitions(raw_tools: Any) -> list[dict[str, Any]]:
-    """GenAI tool definitions: functions are flat here already."""
-    return chat_tool_definitions(raw_tools)
 
 
 def output_messages(response: Any) -> tuple[list[Any], list[str]]:

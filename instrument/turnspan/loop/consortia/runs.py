@@ -165,14 +165,14 @@ class Run(ExclusiveBlock):
         """A member, or this arbiter, begins in an iteration."""
         with guard("consortium.iteration"):
             earlier = self.iterations.begins(iteration, arbiter)
-            state = self._recorder() if earlier else None
+            state = recording_for(self._own_state) if earlier else None
             if state is not None:
                 for one in earlier:
                     state.content.tell(IterationFollowed(one))
 
     def tell(self, span: SpanRecording, fact: Fact) -> None:
         """Tell of something, where rows are made."""
-        state = self._recorder()
+        state = recording_for(self._own_state)
         if state is not None and span.span.is_recording():
             state.content.tell(fact)
 
@@ -207,7 +207,7 @@ class Run(ExclusiveBlock):
     def _say_where(self, around: Context, span: SpanRecording) -> None:
         turn, session = active_turn(around), session_around(around)
         identity = span.span.get_span_context()
-        state = self._recorder() or current(around)
+        state = recording_for(self._own_state) or current(around)
         self.place = ConsortiumPlace(
             resource=resource_among(state.decorators, span.span),
             consortium_id=self.id,
@@ -259,10 +259,6 @@ class Run(ExclusiveBlock):
                 error_message=message,
             ),
         )
-
-    def _recorder(self) -> State | None:
-        """What records, if it makes records."""
-        return recording_for(self._own_state)
 
 
 class consortium(WithBlock[Run]):
