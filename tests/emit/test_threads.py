@@ -25,6 +25,7 @@ import turnspan
 from emit.conftest import Spans
 from support.fan_out import place
 from turnspan.instrumentation import Instrumented
+from turnspan.patching import carried_work
 from turnspan.patching import threads as patched_threads
 from turnspan.patching.threads import ThreadingInstrumentor
 from turnspan.runtime.guard import errors
@@ -83,7 +84,7 @@ def test_nothing_is_wrapped_outside_a_turn() -> None:
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(caller).result() == concurrent.futures.thread.__file__
         with turnspan.agent("a"):
-            assert pool.submit(caller).result() == patched_threads.__file__
+            assert pool.submit(caller).result() == carried_work.__file__
 
     thread = threading.Thread(target=caller)
     thread.start()
@@ -107,7 +108,7 @@ def test_keyword_arguments_pass_through(spans: Spans) -> None:
 def test_work_can_be_copied(spans: Spans) -> None:
     """An executor that pickles what it is given gets the function, as ever."""
     with turnspan.agent("a"):
-        work = patched_threads.carried(divmod)
+        work = carried_work.carried(divmod)
     assert work is not divmod
     assert pickle.loads(pickle.dumps(work))(7, 2) == (3, 1)
 
@@ -267,7 +268,7 @@ def test_other_instrumentation_of_threads_is_left_to_it(spans: Spans) -> None:
     with turnspan.agent("a") as turn:
         official.instrument()
         try:
-            assert patched_threads.carried(place) is place
+            assert carried_work.carried(place) is place
             assert both() == [turn.id] * 2
         finally:
             official.uninstrument()
@@ -318,10 +319,10 @@ def test_failure_of_ours_costs_only_the_context(
 
     with turnspan.agent("a"), ThreadPoolExecutor(1) as pool:
         for module, name in (
-            (patched_threads, "_belongs"),
+            (carried_work, "belongs"),
             (patched_threads, "_is_long_lived"),
             (otel_context, "attach"),
-            (patched_threads, "detach"),
+            (carried_work, "detach"),
         ):
             with monkeypatch.context() as patch:
                 patch.setattr(module, name, broken)

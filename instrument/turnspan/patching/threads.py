@@ -32,17 +32,24 @@ from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.context import Context
 
+from turnspan.patching.carried_work import (
+    CARRY,
+    ENTER,
+    HERE,
+    LEAVE,
+    OF_TASK,
+    OTHER,
+    Entered,
+    belongs,
+    carried,
+    carried_by_another,
+    context_to_carry,
+)
 from turnspan.patching.light_instrumentor import LightInstrumentor
 from turnspan.runtime.guard import guard
 from turnspan.tracing import handed
-from turnspan.tracing.context import SESSION_KEY, TURN_KEY
 from turnspan.tracing.recording import detach
 
-_CARRY = guard("threads.carry")
-_ENTER = guard("threads.enter")
-_LEAVE = guard("threads.leave")
-
-_OTHER: Final = "opentelemetry.instrumentation.threading"
 _LONG_LIVED: Final = frozenset(
     {
         "anyio",
@@ -61,96 +68,6 @@ _LONG_LIVED: Final = frozenset(
 """Packages whose threads serve whoever comes, not whoever started them."""
 
 _POOL_WORKERS: Final = frozenset({"concurrent.futures.process", "multiprocessing.pool"})
-
-
-class Carried:
-    """A callable that runs in the given context wherever it is called."""
-
-    __slots__ = ("_context", "_func")
-
-    def __init__(self, func: Callable[..., Any], context: Context) -> None:
-        self._func = func
-        self._context = context
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the function; what it gives or raises is untouched."""
-        func, entered = self._func, _Entered(self._context, given=True)
-        # The traceback of an error holds this frame, and must not hold the turn through it.
-        del self
-        try:
-            return func(*args, **kwargs)
-        finally:
-            entered.leave()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Executors that copy the work (into another interpreter) get it without the context.
-        return functools.partial, (self._func,)
-
-
-_here = threading.local()
-"""What this thread was handed: ``handed``."""
-_of_task: Final[contextvars.ContextVar[handed.Handed | None]] = contextvars.ContextVar(
-    "turnspan-task", default=None
-)
-"""What the task here was handed."""
-
-
-class _Entered:
-    """A thread in a context of its own, for as long as the work lasts."""
-
-    __slots__ = ("_before", "_handed", "_token")
-
-    def __init__(self, context: Context, *, given: bool = False) -> None:
-        self._token: object | None = None
-        self._handed: handed.Handed | None = None
-        self._before: handed.Handed | None = None
-        with _ENTER:
-            self._before = getattr(_here, "handed", None)
-            # Work that was submitted in time is its turn's, although it begins late.
-            self._handed = _here.handed = handed.begin(context, given=given)
-            self._token = otel_context.attach(self._handed.context)
-
-    def leave(self) -> None:
-        """The work is done."""
-        with _LEAVE:
-            detach(self._token)
-            _here.handed = self._before
-            mine, self._handed = self._handed, None  # the traceback of an error holds this object
-            if mine is not None:
-                handed.done(mine)
-
-
-def carried(func: Callable[..., Any]) -> Callable[..., Any]:
-    """``func``, to run elsewhere in the present context; itself where there is nothing to carry."""
-    with _CARRY:
-        context = _context_to_carry()
-        if context is not None:
-            return Carried(func, context)
-    return func
-
-
-def _context_to_carry() -> Context | None:
-    context = otel_context.get_current()
-    if context and _belongs(context) and not _carried_by_another():
-        return context
-    return None
-
-
-def _belongs(context: Context) -> bool:
-    """Whether work begun in this context belongs to a turn, a session or a recording span."""
-    return (
-        TURN_KEY in context
-        or SESSION_KEY in context
-        or trace.get_current_span(context).is_recording()
-    )
-
-
-def _carried_by_another() -> bool:
-    """Whether opentelemetry-instrumentation-threading is on: it does the same."""
-    module = sys.modules.get(_OTHER)
-    if module is None:
-        return False
-    return bool(module.ThreadingInstrumentor().is_instrumented_by_opentelemetry)
 
 
 class ThreadingInstrumentor(LightInstrumentor):
@@ -175,7 +92,7 @@ class ThreadingInstrumentor(LightInstrumentor):
     @property
     def refusal(self) -> str:
         """Why threads are not carried by us; empty where they are."""
-        return "" if self._on and not _carried_by_another() else f"{_OTHER} does it"
+        return "" if self._on and not carried_by_another() else f"{OTHER} does it"
 
     def instrumentation_dependencies(self) -> Collection[str]:
         """None: threads are part of Python."""
@@ -185,7 +102,7 @@ class ThreadingInstrumentor(LightInstrumentor):
         """No spans are made here, so nothing depends on the provider."""
 
     def _instrument(self, **kwargs: Any) -> None:
-        if _carried_by_another():
+        if carried_by_another():
             return  # a wrapper on top of that one would keep it from being taken off
         self._on = True
         self._patch(ThreadPoolExecutor, "submit", _submit)
@@ -257,12 +174,12 @@ def _create_task(original: Any, alive: list[bool]) -> Callable[..., Any]:
 def _task_context() -> contextvars.Context | None:
     """A copy of the context variables, of which the new task takes its own, with a context of
     OpenTelemetry's that ends with the turn."""
-    with _CARRY:
+    with CARRY:
         context = otel_context.get_current()
-        if context and _belongs(context):
+        if context and belongs(context):
             own, mine = contextvars.copy_context(), handed.begin(context)
             own.run(otel_context.attach, mine.context)
-            own.run(_of_task.set, mine)
+            own.run(OF_TASK.set, mine)
             return own
     return None
 
@@ -292,8 +209,8 @@ def _carry_run(thread: threading.Thread) -> Callable[[], None] | None:
 
     ``run`` is replaced on the object, as a class of the application's may have one of its own.
     """
-    with _CARRY:
-        context = _context_to_carry()
+    with CARRY:
+        context = context_to_carry()
         if context is None or thread.ident is not None or _is_long_lived(thread):
             return None
         attributes = thread.__dict__
@@ -308,7 +225,7 @@ def _carry_run(thread: threading.Thread) -> Callable[[], None] | None:
 
         def carry() -> None:
             take_back()
-            entered = _Entered(held.pop())
+            entered = Entered(held.pop())
             try:
                 run()
             finally:
@@ -354,8 +271,8 @@ def _get(original: Any, alive: list[bool]) -> Callable[..., Any]:
 
 
 def _note_item(waiting_in: Any, item: Any) -> list[Context | None] | None:
-    with _CARRY:
-        context = _context_to_carry()
+    with CARRY:
+        context = context_to_carry()
         items = waiting_in.__dict__.get(_ITEMS)
         if context is None and not items:
             return None
@@ -373,7 +290,7 @@ def _take_item(taken_from: Any, item: Any) -> None:
     Only one that runs in nothing but what it was handed: inside a block or a call of its own, an
     item is an answer.
     """
-    with _ENTER:
+    with ENTER:
         context: Context | None = None
         items = taken_from.__dict__.get(_ITEMS)
         if items:
@@ -386,7 +303,7 @@ def _take_item(taken_from: Any, item: Any) -> None:
                 items.pop(id(item), None)
             if not taken_from.qsize():
                 items.clear()  # what was taken past get() must not pile up
-        mine: handed.Handed | None = _of_task.get() or getattr(_here, "handed", None)
+        mine: handed.Handed | None = OF_TASK.get() or getattr(HERE, "handed", None)
         if mine is None or otel_context.get_current() is not mine.context:
             return
         if context is not None or mine.item:
@@ -401,7 +318,7 @@ def _run_process(original: Any, alive: list[bool]) -> Callable[..., Any]:
         try:
             return original(self)
         finally:
-            with _LEAVE:
+            with LEAVE:
                 detach(token)
 
     return run
@@ -409,9 +326,9 @@ def _run_process(original: Any, alive: list[bool]) -> Callable[..., Any]:
 
 def _leave_forked_turn(process: Any) -> object | None:
     """In the worker of a process pool: leave the turn that the pool was forked in."""
-    with _ENTER:
+    with ENTER:
         module = getattr(getattr(process, "_target", None), "__module__", None)
-        if module in _POOL_WORKERS and _belongs(otel_context.get_current()):
+        if module in _POOL_WORKERS and belongs(otel_context.get_current()):
             return otel_context.attach(Context())
     return None
 
