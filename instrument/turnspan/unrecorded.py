@@ -141,7 +141,9 @@ class Watch:
 
         functools.update_wrapper(ours, original)
         if inspect.iscoroutinefunction(original):
-            _mark_coroutine(ours)
+            mark = getattr(inspect, "markcoroutinefunction", None)  # since 3.12
+            if mark is not None:
+                mark(ours)
         setattr(owner, name, ours)
         self._patched.append((owner, name, original, ours))
 
@@ -217,13 +219,6 @@ watch = Watch()
 def _own(owner: Any) -> dict[str, Any]:
     """What a class defines itself."""
     return dict(cast("dict[str, Any]", vars(owner)))
-
-
-def _mark_coroutine(function: Any) -> None:
-    """Have a function that gives a coroutine be known as one that is one, where Python can."""
-    mark = getattr(inspect, "markcoroutinefunction", None)  # since 3.12
-    if mark is not None:
-        mark(function)
 
 
 def _is_traced() -> bool:

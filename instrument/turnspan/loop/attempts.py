@@ -22,7 +22,7 @@ from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.loop_facts import FAILED, INTERRUPTED, SUCCEEDED, AttemptTold
 from turnspan.tracing.recording import attach, context_of, detach
 from turnspan.tracing.recording import current as current_context
-from turnspan.tracing.recording_protocol import NoRecording, Recording
+from turnspan.tracing.recording_protocol import BlockCall, Recording
 from turnspan.tracing.state import State, another_one, recording_for
 from turnspan.turn.turn import Session, Turn
 
@@ -198,7 +198,7 @@ class Attempt(WithBlock["Attempt"]):
         return _AttemptRecording(Attempt(self._inside, self._told.anew(), self._rollout))
 
 
-class _AttemptRecording(NoRecording):
+class _AttemptRecording(BlockCall):
     """An attempt that is a call of a decorated function."""
 
     __slots__ = ("_attempt", "_context")
@@ -232,19 +232,10 @@ class _AttemptRecording(NoRecording):
         with guard("attempt.exit"):
             self._attempt.end(None, frozen_of(result))
 
-    def exhausted(self, result: Any) -> None:
-        """A generator ran to its end."""
-        self.succeeded(result)
-
     def failed(self, error: BaseException, *, stream: bool = False) -> None:
         """The function raised this."""
         with guard("attempt.exit"):
             self._attempt.end(error)
-
-    def abandoned(self) -> None:
-        """The consumer left a generator before its end."""
-        with guard("attempt.exit"):
-            self._attempt.end(GeneratorExit())
 
 
 def message_of(error: BaseException, kind: str) -> str:

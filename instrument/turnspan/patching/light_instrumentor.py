@@ -22,18 +22,14 @@ class LightInstrumentor:
     """
 
     _instance: ClassVar[Any] = None
-    _is_on = False
+    is_instrumented_by_opentelemetry = False
+    """Whether it is on."""
 
     def __new__(cls, *_: Any, **__: Any) -> Any:
         """The object of this class."""
         if "_instance" not in cls.__dict__:
             cls._instance = super().__new__(cls)
         return cls._instance
-
-    @property
-    def is_instrumented_by_opentelemetry(self) -> bool:
-        """Whether it is on."""
-        return self._is_on
 
     def instrumentation_dependencies(self) -> Collection[str]:
         """The versions this is made for, as requirements."""
@@ -51,22 +47,22 @@ class LightInstrumentor:
         Raises:
             DependencyConflictError: it is not, and ``raise_exception_on_conflict`` is given.
         """
-        if self._is_on:
+        if self.is_instrumented_by_opentelemetry:
             logger.warning("%s is on already.", type(self).__name__)
             return
         checked = kwargs.pop("skip_dep_check", False)
         raising = kwargs.pop("raise_exception_on_conflict", False)
         if checked or not self._conflicts(raising=raising):
             self._instrument(**kwargs)
-            self._is_on = True
+            self.is_instrumented_by_opentelemetry = True
 
     def uninstrument(self, **kwargs: Any) -> None:
         """Take it off."""
-        if not self._is_on:
+        if not self.is_instrumented_by_opentelemetry:
             logger.warning("%s is off already.", type(self).__name__)
             return
         self._uninstrument(**kwargs)
-        self._is_on = False
+        self.is_instrumented_by_opentelemetry = False
 
     def _conflicts(self, *, raising: bool) -> bool:
         """Whether another version is installed than it is made for, or none; that is said."""

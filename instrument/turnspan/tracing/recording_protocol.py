@@ -53,4 +53,18 @@ class NoRecording(Recording):
     __slots__ = ()
 
 
+class BlockCall(NoRecording):
+    """A block that is a call of a decorated function: a generator ends it as a function does."""
+
+    __slots__ = ()
+
+    def exhausted(self, result: Any) -> None:
+        """A generator ran to its end."""
+        self.succeeded(result)
+
+    def abandoned(self) -> None:
+        """The consumer left a generator before its end."""
+        self.failed(GeneratorExit())
+
+
 NO_RECORDING: Final = NoRecording()

@@ -17,7 +17,7 @@ from turnspan.tracing import otel_fast, recording
 from turnspan.tracing.block_stack import WithBlock
 from turnspan.tracing.context import SESSION_KEY, active_turn, scope_attributes, session_around
 from turnspan.tracing.recording import INTERNAL, SpanRecording
-from turnspan.tracing.recording_protocol import NoRecording
+from turnspan.tracing.recording_protocol import BlockCall
 from turnspan.tracing.state import current as current_state
 from turnspan.turn.turn import Session
 
@@ -91,7 +91,7 @@ class ExclusiveBlock(WithBlock[Any]):
         raise NotImplementedError
 
 
-class BlockRecording(NoRecording):
+class BlockRecording(BlockCall):
     """A block that is a call of a decorated function."""
 
     __slots__ = ("_begun", "_block", "_span")
@@ -125,17 +125,9 @@ class BlockRecording(NoRecording):
             self._block.returned(result)
         self._block.end(None)
 
-    def exhausted(self, result: Any) -> None:
-        """A generator ran to its end."""
-        self.succeeded(result)
-
     def failed(self, error: BaseException, *, stream: bool = False) -> None:
         """The function raised this."""
         self._block.end(error)
-
-    def abandoned(self) -> None:
-        """The consumer left a generator before its end."""
-        self._block.end(GeneratorExit())
 
 
 def span_within(

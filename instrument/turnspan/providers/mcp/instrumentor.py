@@ -222,17 +222,12 @@ def _same(tool: OpenTool, name: str, arguments: Any) -> bool:
         tool.is_called(name, {} if arguments is None else arguments)
         tool.span.set_attribute(semconv.TOOL_NAME, name)
         tool.span.update_name(f"execute_tool {name}")
-        _take_call_id(tool)
+        if tool.turn is not None:  # the model asked for it by the name that is known only now
+            call_id = tool.turn.requested_call_id(tool.name, tool.arguments)
+            if call_id:
+                tool.span.set_attribute(semconv.TOOL_CALL_ID, call_id)
         return True
     return bool(arguments) and own == arguments
-
-
-def _take_call_id(tool: OpenTool) -> None:
-    """The model asked for it by the name that is known only now."""
-    if tool.turn is not None:
-        call_id = tool.turn.requested_call_id(tool.name, tool.arguments)
-        if call_id:
-            tool.span.set_attribute(semconv.TOOL_CALL_ID, call_id)
 
 
 def _with_context(kwargs: Kwargs) -> dict[str, Any]:
