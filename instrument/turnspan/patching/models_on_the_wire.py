@@ -53,49 +53,34 @@ _SUFFIXES: Final = (
 _BEDROCK: Final = later(r"bedrock-runtime[\w.-]*\.amazonaws\.com(?:\.cn)?\Z")
 
 SENDERS: Final = {
-    "ai21": "ai21",
     "aleph_alpha_client": "alephalpha",
-    "anthropic": "anthropic",
     "botocore": "bedrock",
-    "cerebras": "cerebras",
-    "cohere": "cohere",
-    "dashscope": "dashscope",
-    "fireworks": "fireworks",
     "google.genai": "google_genai",
     "google.generativeai": "google_generativeai",
-    "groq": "groq",
-    "huggingface_hub": "huggingface_hub",
     "ibm_watsonx_ai": "watsonx",
     "langchain_mistralai": "langchain",
-    "litellm": "litellm",
-    "mistralai": "mistralai",
-    "ollama": "ollama",
-    "openai": "openai",
-    "replicate": "replicate",
-    "together": "together",
-    "vertexai": "vertexai",
-    "voyageai": "voyageai",
     "writerai": "writer",
-    "zhipuai": "zhipuai",
+} | {
+    name: name
+    for name in (
+        *("ai21", "anthropic", "cerebras", "cohere", "dashscope", "fireworks", "groq"),
+        *("huggingface_hub", "litellm", "mistralai", "ollama", "openai", "replicate"),
+        *("together", "vertexai", "voyageai", "zhipuai"),
+    )
 }
 """Modules that send requests to models: the library's name, as ``installed.LIBRARIES`` has it."""
 
+_OPENINFERENCE: Final = (
+    *("bedrock", "claude_agent_sdk", "groq", "langchain", "mistralai", "vertexai"),
+)
+_OPENLLMETRY: Final = (
+    *("alephalpha", "cohere", "google_generativeai", "ollama", "replicate", "together"),
+    *("voyageai", "watsonx", "writer"),
+)
 PACKAGES: Final = {
-    "alephalpha": "opentelemetry-instrumentation-alephalpha",
-    "bedrock": "openinference-instrumentation-bedrock",
-    "claude_agent_sdk": "openinference-instrumentation-claude-agent-sdk",
-    "cohere": "opentelemetry-instrumentation-cohere",
-    "google_generativeai": "opentelemetry-instrumentation-google-generativeai",
-    "groq": "openinference-instrumentation-groq",
-    "langchain": "openinference-instrumentation-langchain",
-    "mistralai": "openinference-instrumentation-mistralai",
-    "ollama": "opentelemetry-instrumentation-ollama",
-    "replicate": "opentelemetry-instrumentation-replicate",
-    "together": "opentelemetry-instrumentation-together",
-    "vertexai": "openinference-instrumentation-vertexai",
-    "voyageai": "opentelemetry-instrumentation-voyageai",
-    "watsonx": "opentelemetry-instrumentation-watsonx",
-    "writer": "opentelemetry-instrumentation-writer",
+    name: f"{family}-instrumentation-{name.replace('_', '-')}"
+    for family, names in (("openinference", _OPENINFERENCE), ("opentelemetry", _OPENLLMETRY))
+    for name in names
 }
 """What records a library that Turnspan does not."""
 
