@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.fields import of_row
+from turnspan_records.access.fields import of_row, selected
 from turnspan_records.conversation import (
+    CallFacts,
     CallRecord,
     Conversation,
     MessageRecord,
@@ -37,10 +39,13 @@ def replay(store: Store, project: str, session_id: str, trace_id: str = "") -> C
     An unknown session gives a conversation without steps. Raises ``StoreError`` as ``Store.query``.
     """
     place = (project, session_id, trace_id)
-    texts = statement("replay/call_texts")
-    turns = [of_row(TurnRecord, row) for row in session_rows(store, "replay/turns", place)]
-    sent = sent_calls(session_rows(store, "replay/calls", place, texts=texts))
-    tools = [of_row(ToolExecutionRecord, row) for row in session_rows(store, "replay/tools", place)]
+    columns = selected(TurnRecord, TurnSummary)
+    turn_rows = session_rows(store, "replay/turns", place, columns=columns)
+    turns = [of_row(TurnRecord, row) for row in turn_rows]
+    sent = sent_calls(call_rows(store, place, statement("replay/call_texts")))
+    columns = selected(ToolExecutionRecord, ToolCall)
+    tool_rows = session_rows(store, "replay/tools", place, columns=columns)
+    tools = [of_row(ToolExecutionRecord, row) for row in tool_rows]
     messages = load_messages(store, project, session_id or trace_id)
     prompts = load_system_prompts(store, project, {one.call.system_hash for one in sent})
     gists = {hash_: _gist(message) for hash_, message in messages.items()}
@@ -66,6 +71,12 @@ def session_rows(
     sql = statement(name, where=scope_condition(session_id), **fragments)
     parameters = {"project": project, "session": session_id, "trace": trace_id}
     return store.query(sql, parameters, ONE_SESSION).dicts()
+
+
+def call_rows(store: Store, place: tuple[str, str, str], texts: str) -> list[dict[str, Any]]:
+    """The rows of a session's calls, with what ``texts`` selects of their texts."""
+    columns = selected(CallFacts, LlmCall)
+    return session_rows(store, "replay/calls", place, columns=columns, texts=texts)
 
 
 def scope_condition(session_id: str) -> str:

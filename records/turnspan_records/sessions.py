@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, NamedTuple
 
+from turnspan_clickhouse.rows.tables import TurnSummary
 from turnspan_clickhouse.store.client import Result, Store
+from turnspan_records.access.fields import selected
 from turnspan_records.access.questions import ask
 from turnspan_records.access.window import Window
 from turnspan_records.sql import statement
@@ -38,6 +42,37 @@ _TURNS: Final = {
 """What these lists show of the questions that the page asks, by the names of their columns."""
 
 
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """A turn in a list. ``None`` is a number that is not known."""
+
+    project: str
+    session: str
+    turn: str
+    time: datetime
+    agent: str
+    version: str
+    status: str
+    """``running``, ``final`` or ``interrupted``."""
+    end: str
+    """The stop reason without its detail; the status where it has not ended by itself."""
+    stop_reason: str
+    stop_detail: str
+    rounds: int
+    tools: int
+    failed_tools: int
+    duration: float
+    cost_usd: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    models: list[str]
+    error_type: str
+    user_message: str
+    """Its first 240 characters."""
+    reply: str
+    """Its first 240 characters."""
+
+
 class SessionCounts(NamedTuple):
     """What is recorded of a session, by kind."""
 
@@ -52,7 +87,8 @@ class SessionCounts(NamedTuple):
 def list_sql(kind: str, wanted: TurnListFilter, *, after: bool = False) -> str:
     """The SQL of a list of ``turns`` or ``sessions``, newest first; ``after`` the page before."""
     older = statement(f"turns/older_{kind}") if after else ""
-    return statement(f"turns/{kind}", where=wanted.where, older=older)
+    columns = selected(TurnRow, TurnSummary, "stop_detail", "user_message")
+    return statement(f"turns/{kind}", where=wanted.where, older=older, columns=columns)
 
 
 def sessions(

@@ -257,11 +257,11 @@ def test_an_importer_takes_three_files(sources: Sources, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_column_of_a_turn_takes_six_files(sources: Sources) -> None:
+def test_a_column_of_a_turn_takes_five_files(sources: Sources) -> None:
     """A store with a turn of before is migrated; a decorated turn fills the column, the endpoint
     serves it, and the page, whose types are made of it, names it."""
     recipe = Recipe.of("Add a column to a turn, and show it on the page")
-    assert len(recipe.steps) == 6
+    assert len(recipe.steps) == 5
     sources.python(AGENT)
     sources.python(ENTRY, "migrate")
     sources.apply(recipe)

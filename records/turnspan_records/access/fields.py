@@ -1,12 +1,15 @@
-"""One dataclass made of another, or of a row of the store, by the names of its fields."""
+"""One dataclass made of another, or of a row of the store, by the names of its fields; and what a
+question selects for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+from turnspan_clickhouse.rows.record import Record, columns
 from turnspan_records.access.times import utc
 
 if TYPE_CHECKING:
@@ -46,6 +49,13 @@ def of_row(kind: type[T], row: Mapping[str, Any], /, **others: object) -> T:
         if name not in others and row.get(name) is not None:
             values[name] = read(row[name])
     return kind(**values)
+
+
+def selected(kind: type[T], record: type[Record], /, *others: str) -> str:
+    """The columns of a table that are fields of ``kind`` as well, as ``SELECT`` has them; without
+    ``others``, which a question selects in its own way."""
+    names = {*_names(cast("Any", kind))}.difference(others)
+    return fill(", ".join(name for name, _ in columns(record) if name in names), 96)
 
 
 @cache  # a session has thousands of rows

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from turnspan_clickhouse.rows.tables import ToolCall, TurnSummary
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.fields import copied, of_row
+from turnspan_records.access.fields import copied, of_row, selected
 from turnspan_records.conversation import (
     CallRecord,
     MessageRecord,
@@ -20,7 +21,7 @@ from turnspan_records.conversation import (
 )
 from turnspan_records.history import Continuation
 from turnspan_records.messages import ONE_SESSION, known_hash, load_definitions
-from turnspan_records.replay import Assembled, assemble, sent_calls, session_rows
+from turnspan_records.replay import Assembled, assemble, call_rows, sent_calls, session_rows
 from turnspan_records.screens import previews
 from turnspan_records.screens.outline_types import (
     HEAD,
@@ -46,17 +47,18 @@ def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> 
     An unknown session gives an outline without steps. Raises ``StoreError`` as ``Store.query``."""
     place = (project, session_id, trace_id)
     cursor = newest(store, project, session_id, trace_id)  # before: what lands meanwhile is newer
-    texts = statement("outline/call_texts", cut=previews.CUT)
-    turn_rows = session_rows(store, "outline/turns", place, cut=previews.CUT)
-    call_rows = session_rows(store, "replay/calls", place, texts=texts)
-    tool_rows = session_rows(store, "outline/tools", place, cut=previews.CUT)
+    columns = selected(TurnRecord, TurnSummary, "user_message", "response_text")
+    turn_rows = session_rows(store, "outline/turns", place, columns=columns, cut=previews.CUT)
+    calls_as_sent = call_rows(store, place, statement("outline/call_texts", cut=previews.CUT))
+    columns = selected(ToolExecutionRecord, ToolCall, "arguments", "result")
+    tool_rows = session_rows(store, "outline/tools", place, columns=columns, cut=previews.CUT)
     known = previews.load_heads(store, project, session_id or trace_id)
-    sent = sent_calls(call_rows)
+    sent = sent_calls(calls_as_sent)
     tools = [of_row(ToolExecutionRecord, row) for row in tool_rows]
     turns = [of_row(TurnRecord, row) for row in turn_rows]
     prompts = {one.call.system_hash: "" for one in sent}
     assembled = assemble(turns, sent, tools, known.messages, prompts, known.gists)
-    told = _OutlineBuilder(call_rows, tool_rows, assembled, known)
+    told = _OutlineBuilder(calls_as_sent, tool_rows, assembled, known)
     calls = tuple(told.call(one.call) for one in sent)
     _add_tool_changes(store, project, calls)
     return Outline(

@@ -12,42 +12,11 @@ from typing import Any
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.shown_sql import shown_sql
-from turnspan_records.sessions import list_sql
+from turnspan_records.sessions import TurnRow, list_sql
 from turnspan_records.turn_filters import TurnListFilter
 
 _CURSOR = re.compile(r"(\d{1,19})-(.{0,500})", re.ASCII | re.DOTALL)
 _LAST = 2**63 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class TurnRow:
-    """A turn in a list. ``None`` is a number that is not known."""
-
-    project: str
-    session: str
-    turn: str
-    time: datetime
-    agent: str
-    version: str
-    status: str
-    """``running``, ``final`` or ``interrupted``."""
-    end: str
-    """The stop reason without its detail; the status where it has not ended by itself."""
-    stop_reason: str
-    stop_detail: str
-    rounds: int
-    tools: int
-    failed_tools: int
-    duration: float
-    cost_usd: float | None
-    input_tokens: int | None
-    output_tokens: int | None
-    models: list[str]
-    error_type: str
-    user_message: str
-    """Its first 240 characters."""
-    reply: str
-    """Its first 240 characters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
-SELECT span_id, name, call_id, start_time, duration, round,
-    leftUTF8(arguments, {cut}) AS arguments, leftUTF8(result, {cut}) AS result, failed,
-    error_type, error_message, turn_id, trace_id, parent_span_id,
+SELECT {columns},
+    leftUTF8(arguments, {cut}) AS arguments, leftUTF8(result, {cut}) AS result,
     length(tool_call.arguments) AS asked_bytes, length(tool_call.result) AS answered_bytes,
     sipHash64(name, tool_call.arguments) AS asked_digest,
     if(tool_call.result = '', tool_call.error_message, tool_call.result) AS answered,

@@ -1,9 +1,7 @@
 -- A history comes without what the call of this agent before had sent as well: all of them would
 -- be the square of the calls.
-SELECT span_id, trace_id, turn_id, parent_span_id, start_time, duration, time_to_first_chunk, round,
-    provider, request_model, response_model, finish_reasons, input_tokens, output_tokens,
-    cache_read_tokens, reasoning_tokens, cost_usd, tries, stream_outcome, error_type, error_message,
-    agent_name,
+SELECT {columns},
+    parent_span_id, request_model, response_model, stream_outcome,
     {texts}
     toUInt32(if(other = 0, toInt64(length(input_messages)), toInt64(other) - 1)) AS repeated,
     arrayMap(h -> lower(hex(h)), arraySlice(input_messages, repeated + 1)) AS input_hashes,

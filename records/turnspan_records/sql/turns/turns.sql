@@ -8,13 +8,11 @@ WITH page AS
     )
 SELECT
     start_time AS time, toUnixTimestamp64Nano(start_time) AS nanoseconds,
-    project, session_id AS session, turn_id AS turn,
-    agent_name AS agent, agent_version AS version, t.status AS status, {how_ended} AS ended,
-    t.stop_reason AS stop_reason, leftUTF8(t.stop_detail, 240) AS detail,
-    rounds, tool_call_count AS tools, tool_error_count AS failed_tools, t.duration AS duration,
-    t.cost_usd AS cost_usd, t.input_tokens AS input_tokens, t.output_tokens AS output_tokens,
-    models, t.error_type AS error_type, leftUTF8(user_message, 240) AS said,
-    leftUTF8(response_text, 240) AS reply
+    session_id AS session, turn_id AS turn, agent_name AS agent, agent_version AS version,
+    {columns},
+    {how_ended} AS ended, leftUTF8(t.stop_detail, 240) AS detail,
+    tool_call_count AS tools, tool_error_count AS failed_tools,
+    leftUTF8(user_message, 240) AS said, leftUTF8(response_text, 240) AS reply
 FROM turn_summary AS t
 WHERE start_time IN (SELECT start_time FROM page) AND {where} {older}
 ORDER BY start_time DESC, turn_id DESC

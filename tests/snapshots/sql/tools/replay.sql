@@ -1,9 +1,9 @@
 SELECT
+ session_id,
  turn_id,
  parent_turn_id,
  trace_id,
  span_id,
- session_id,
  start_time,
  duration,
  status,
@@ -32,28 +32,28 @@ ORDER BY
  span_id ASC;
 
 SELECT
- span_id,
- trace_id,
  turn_id,
- parent_span_id,
+ trace_id,
+ span_id,
  start_time,
  duration,
  time_to_first_chunk,
  round,
  provider,
- request_model,
- response_model,
+ tries,
  finish_reasons,
  input_tokens,
  output_tokens,
  cache_read_tokens,
  reasoning_tokens,
  cost_usd,
- tries,
- stream_outcome,
  error_type,
  error_message,
  agent_name,
+ parent_span_id,
+ request_model,
+ response_model,
+ stream_outcome,
  response_text,
  response_thoughts,
  tool_calls,
@@ -80,20 +80,20 @@ ORDER BY
  span_id ASC;
 
 SELECT
+ turn_id,
+ trace_id,
  span_id,
- name,
- call_id,
+ parent_span_id,
  start_time,
  duration,
  round,
+ name,
+ call_id,
  arguments,
  result,
  failed,
  error_type,
- error_message,
- turn_id,
- trace_id,
- parent_span_id
+ error_message
 FROM tool_call
 WHERE (project = {project:String}) AND (session_id = {session:String})
 ORDER BY
