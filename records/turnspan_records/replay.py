@@ -255,15 +255,12 @@ def _answer(calls: Sequence[CallRecord]) -> None:
     for call in calls:
         for message in call.new_messages:
             for part in message.parts:
-                request = asked.pop(str(part.get("id", "")), None) if _is_response(part) else None
-                if request is not None:
+                if part.get("type") != "tool_call_response":
+                    continue
+                if request := asked.pop(str(part.get("id", "")), None):
                     request.answered = True
                     request.seen = part.get("response", part.get("result"))
         asked.update({one.call_id: one for one in call.requests if one.call_id})
-
-
-def _is_response(part: Mapping[str, Any]) -> bool:
-    return part.get("type") == "tool_call_response"
 
 
 def _nest(
@@ -271,7 +268,9 @@ def _nest(
 ) -> list[Step]:
     by_id = {turn.turn_id: turn for turn in turns}
     roots: list[Step] = []
-    for step in sorted([*turns, *others], key=_order):
+    every: list[Step] = [*turns, *others]
+    every.sort(key=lambda one: (one.start_time, not isinstance(one, TurnRecord), one.span_id))
+    for step in every:
         home = step.parent_turn_id if isinstance(step, TurnRecord) else step.turn_id
         parent = by_id.get(home)
         if parent is None or parent is step:
@@ -279,8 +278,3 @@ def _nest(
         else:
             parent.steps.append(step)
     return roots
-
-
-def _order(step: Step) -> tuple[Any, int, str]:
-    rank = 0 if isinstance(step, TurnRecord) else 1
-    return step.start_time, rank, step.span_id

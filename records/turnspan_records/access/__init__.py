@@ -145,7 +145,7 @@ def land_what_waits(
 
     Raises ``StoreError`` as ``Store.query``.
     """
-    note = note or _ignore
+    note = note or (lambda _text: None)
     dsn = store.dsn
     spool = Spool(dsn.spool)
     if not spool.segments() and not spooled.writers(spool).dead:
@@ -164,7 +164,3 @@ def land_what_waits(
         note(f"{result.remaining} segments wait for {result.holder}. {result.holder.remedy}")
     elif result.remaining and not result.errors:
         note(f"{result.remaining} segments still wait in the spool: run `turnspan ship`.")
-
-
-def _ignore(_text: str) -> None:
-    """The note of a reader that wants none."""

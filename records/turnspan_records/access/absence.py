@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from shutil import disk_usage
 
@@ -48,7 +47,8 @@ def why_nothing(
         names = [str(row[0]) or "''" for row in ask(store, "absence/projects", _UNFILTERED).rows]
         return f"nothing is recorded of project {project!r}, but of {', '.join(names)}"
     if not found["inside"]:
-        return f"nothing is recorded of that time; the newest began {_time(found['newest'])}"
+        newest = f"{utc(found['newest']):%Y-%m-%d %H:%M:%S} UTC"
+        return f"nothing is recorded of that time; the newest began {newest}"
     if session:
         return f"there is no session {session!r} (`turnspan sessions` lists them)"
     if kind and not found["turns"]:
@@ -143,7 +143,3 @@ def _many(number: int, noun: str, verb: str = "") -> str:
     one = number == 1
     counted = f"{number:,} {noun}{'' if one else 's'}"
     return f"{counted} {verb}{'s' if one else ''}" if verb else counted
-
-
-def _time(value: datetime | int) -> str:
-    return f"{utc(value):%Y-%m-%d %H:%M:%S} UTC"

@@ -111,7 +111,8 @@ def check(tree: PlanNode, sql: str, database: str, *, files: bool = False) -> No
         return
     asked = _explained(tree, files=files)
     if asked.kind not in ("SelectWithUnionQuery", "DescribeQuery"):
-        raise RefusedError(f"{_said(sql)} is not a reading statement", WRITE)
+        word = " ".join(sql.split(maxsplit=1)[:1]) or "This"
+        raise RefusedError(f"{word} is not a reading statement", WRITE)
     if files:
         return
     if asked.kind == "DescribeQuery" and len(asked.children) != 1:
@@ -209,7 +210,3 @@ def _plain(identifier: str | None) -> str:
     if identifier is None or not identifier.startswith("`"):
         return identifier or ""
     return re.sub(r"\\(.)", r"\1", identifier[1:-1])
-
-
-def _said(sql: str) -> str:
-    return " ".join(sql.split(maxsplit=1)[:1]) or "This"

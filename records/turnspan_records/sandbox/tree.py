@@ -44,7 +44,7 @@ def parse(text: str) -> PlanNode:
     open_nodes: list[tuple[PlanNode, int]] = []
     root: PlanNode | None = None
     for line in text.rstrip("\n").split("\n"):
-        said = _unescaped(line)
+        said = _ESCAPED.sub(lambda match: _ESCAPES.get(match[1], match[1]), line)
         children = _CHILDREN.search(said)
         matched = _LINE.fullmatch(said[: children.start()] if children else said)
         if matched is None:
@@ -63,7 +63,3 @@ def parse(text: str) -> PlanNode:
     if root is None or any(len(node.children) != wanted for node, wanted in open_nodes):
         raise ValueError("cut short")
     return root
-
-
-def _unescaped(line: str) -> str:
-    return _ESCAPED.sub(lambda match: _ESCAPES.get(match[1], match[1]), line)

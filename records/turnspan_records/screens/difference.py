@@ -243,7 +243,8 @@ def _is_edited(before: MessageRecord | None, after: MessageRecord | None) -> boo
     old_ids, new_ids = _call_ids(before), _call_ids(after)
     if old_ids or new_ids:
         return old_ids == new_ids
-    old, new = (Counter(_WORDS.findall(_text(one)[:_COMPARED])) for one in (before, after))
+    texts = [one.text or dumps_text(one.parts) for one in (before, after)]
+    old, new = (Counter(_WORDS.findall(text[:_COMPARED])) for text in texts)
     both = (old & new).total()
     return 2 * both >= _ALIKE * max(1, old.total() + new.total())
 
@@ -251,10 +252,6 @@ def _is_edited(before: MessageRecord | None, after: MessageRecord | None) -> boo
 def _call_ids(message: MessageRecord) -> list[str]:
     kinds = ("tool_call", "tool_call_response")
     return [str(part.get("id")) for part in message.parts if part.get("type") in kinds]
-
-
-def _text(message: MessageRecord) -> str:
-    return message.text or dumps_text(message.parts)
 
 
 def _sizes(hashes: Iterable[str], messages: Mapping[str, MessageRecord]) -> list[int] | None:
@@ -273,10 +270,11 @@ def _cache_break(
 ) -> CacheBreak:
     first = changes[0] if changes else None
     shared = first.count if first is not None and first.kind == "same" else 0
-    place = next((n for n in ("model", "tools", "system") if _of(old, n) != _of(new, n)), "")
+    columns = {"model": "request_model", "tools": "tools", "system": "system"}
+    place = next((name for name, one in columns.items() if old[one] != new[one]), "")
     if not place:
         place = "message" if shared < len(old["hashes"]) else ""
-    if place in ("model", "tools", "system"):
+    if place in columns:
         shared = 0
     tokens = _share(old["input_tokens"], sizes, shared)
     if place in ("model", "tools"):
@@ -287,10 +285,6 @@ def _cache_break(
         read=new["cache_read_tokens"],
         lost=cache_lost(old, new),
     )
-
-
-def _of(row: Mapping[str, Any], name: str) -> Any:
-    return row["request_model" if name == "model" else name]
 
 
 def _share(tokens: int | None, sizes: list[int] | None, shared: int) -> int | None:

@@ -19,7 +19,6 @@ from turnspan_records.conversation import (
     ToolRequestRecord,
     TurnRecord,
 )
-from turnspan_records.history import Continuation
 from turnspan_records.messages import ONE_SESSION, known_hash, load_definitions
 from turnspan_records.replay import Assembled, assemble, call_rows, sent_calls, session_rows
 from turnspan_records.screens import previews
@@ -98,7 +97,7 @@ class _OutlineBuilder:
 
     def call(self, call: CallRecord) -> OutlineCall:
         row, told = self._calls[call.span_id], self._continued[call.span_id]
-        before = self._before(told)
+        before = None if told.before < 0 else self._calls[self._order[told.before]]
         system = known_hash(call.system_hash)
         recorded = any(reply.recorded for reply in call.replies)
         answer = "" if recorded else call.response_text
@@ -125,9 +124,6 @@ class _OutlineBuilder:
             response=Text(answer[:HEAD], int(row["answered_bytes"]) if answer else 0),
         )
 
-    def _before(self, told: Continuation) -> Mapping[str, Any] | None:
-        return None if told.before < 0 else self._calls[self._order[told.before]]
-
     def _place(self, message: MessageRecord) -> int:
         at = self._places.get(message.hash)
         if at is None:
@@ -140,7 +136,9 @@ class _OutlineBuilder:
         if ran is not None:
             self._requested.add(ran.span_id)
         given = previews.given(request.seen)
-        as_given = request.answered and ran is not None and given.digest == self._own(ran)
+        as_given = False
+        if request.answered and ran is not None:
+            as_given = given.digest == int(self._tools[ran.span_id]["answered_digest"])
         if as_given and ran is not None:
             self._as_given.add(ran.span_id)
         return OutlineRequest(
@@ -152,9 +150,6 @@ class _OutlineBuilder:
             seen="" if as_given else given.text[:HEAD],
             altered=ran is not None and request.answered and not as_given,
         )
-
-    def _own(self, ran: ToolExecutionRecord) -> int:
-        return int(self._tools[ran.span_id]["answered_digest"])
 
     def tools(self, tools: Iterable[ToolExecutionRecord]) -> Iterator[OutlineTool]:
         alike: dict[tuple[str, int], list[Mapping[str, Any]]] = {}

@@ -80,12 +80,13 @@ def exact_request(store: Store, project: str, span_id: str) -> ExactRequest:
     _require_content(span_id, call, known, defined)
     messages = [known[one] for one in hashes]
     dialect = messages[0].dialect if messages else _dialect(call)
+    tools = defined.get(str(call["tools"]))
     body = join_request(
         dialect,
         RequestParts(
             _system(dialect, messages, defined.get(str(call["system"]))),
             [_sent(message) for message in messages],
-            _tools(defined.get(str(call["tools"]))),
+            None if tools is None else orjson.loads(tools[1] or tools[0]),
             as_dict(orjson.loads(call["request_parameters"])) or {},
         ),
     )
@@ -142,10 +143,6 @@ def _system(dialect: str, messages: list[MessageRecord], defined: tuple[str, str
         return orjson.loads(source)
     led = bool(messages) and messages[0].role in _INSTRUCTIONS
     return None if led else body
-
-
-def _tools(defined: tuple[str, str] | None) -> Any:
-    return None if defined is None else orjson.loads(defined[1] or defined[0])
 
 
 def _sent(message: MessageRecord) -> Any:

@@ -16,7 +16,7 @@ from turnspan_records.access.fields import copied
 from turnspan_records.access.row_writer import judging_spool
 from turnspan_records.judging.annotation import StoredJudgment, judge
 from turnspan_records.lookup import RecordRef
-from turnspan_records.loop.comparison import Answer, AnswerFacts, Comparison
+from turnspan_records.loop.comparison import Answer, AnswerFacts
 from turnspan_records.loop.directives import LineageNow, lines_of
 from turnspan_records.loop.prompts import Prompt, pair_of
 from turnspan_records.screens import comparison
@@ -150,18 +150,13 @@ def _no_pairs(prompts: Sequence[Prompt]) -> list[NoPair]:
     ]
 
 
-def _prompts(shown: Comparison, groups: Sequence[Sequence[str]]) -> list[list[Prompt]]:
-    """The prompts in their groups; the answers are in the order in which the groups name them."""
-    every = iter(shown.prompts)
-    return [[next(every) for _ in group] for group in groups]
-
-
 @endpoint("POST", "/api/compare/order", "Store an order of answers as preferences.")
 def _order(store: Store, query: OrderQuery) -> Ordered:
     with refusing("record"):
         ids = [id_ for group in query.groups for id_ in group]
         shown = comparison.side_by_side(store, ids, project=query.project)
-        groups = _prompts(shown, query.groups)
+        every = iter(shown.prompts)  # in the order in which the groups name them
+        groups = [[next(every) for _ in group] for group in query.groups]
         spool = judging_spool(store)
         saved = comparison.order(
             spool, groups, reviewer_of(query.by), query.id, reason=query.reason

@@ -14,6 +14,7 @@ from turnspan_console.saved_queries import SavedQueryError, save_query, saved_qu
 from turnspan_console.values import plain
 from turnspan_console.web.api.refusals import understood
 from turnspan_console.web.endpoints import BadRequestError, DetailedError, NoQuery, endpoint
+from turnspan_records.access.fields import copied
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import PAGE, RefusedError, Sandbox, place_of
 from turnspan_records.screens.schema import FunctionOf, TableOf, functions_of, schema
@@ -112,10 +113,7 @@ def _placed(error: Exception, sql: str) -> Exception:
 
 @endpoint("GET", "/api/schema", "Tables and examples.")
 def _schema(store: Store, _query: NoQuery) -> SchemaAnswer:
-    examples = [
-        Example(one.name, one.title, one.question, one.sql) for one in diagnostics().values()
-    ]
-    return SchemaAnswer(schema(store), examples)
+    return SchemaAnswer(schema(store), [copied(Example, one) for one in diagnostics().values()])
 
 
 @endpoint("GET", "/api/sql/functions", "What a statement may call.")
