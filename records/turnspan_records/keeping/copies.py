@@ -180,7 +180,10 @@ def sift_set(folder: Path, tombstones: Tombstones, *, dry: bool = False) -> int:
     manifest = _read_manifest(folder)
     if manifest is None:
         return 0
-    dropped = {name: _dropped(folder, name, tombstones) for name in _splits(manifest)}
+    dropped: dict[str, set[int]] = {}
+    for name in _splits(manifest):
+        lines = enumerate(sources(folder, name))
+        dropped[name] = {number for number, one in lines if _is_forgotten(one, tombstones)}
     gone = sum(map(len, dropped.values()))
     if not gone or dry:
         return gone
@@ -188,9 +191,9 @@ def sift_set(folder: Path, tombstones: Tombstones, *, dry: bool = False) -> int:
     shutil.rmtree(new, ignore_errors=True)
     # With a manifest it would be taken for whole, however little of it was copied.
     shutil.copytree(folder, new, ignore=shutil.ignore_patterns(MANIFEST))
-    for name, lines in dropped.items():
-        if lines:
-            _rewrite(new, name, lines)
+    for name, numbers in dropped.items():
+        if numbers:
+            _rewrite(new, name, numbers)
     _drop_images(new, manifest)
     _mend(new, manifest, gone)
     settle(folder)
@@ -213,15 +216,6 @@ def _splits(manifest: Mapping[str, Any]) -> list[str]:
     """The files of lines, without those that say only where lines came from."""
     names = [str(one["name"]) for one in manifest["files"] if one["split"]]
     return [name for name in names if ".sources." not in name]
-
-
-def _dropped(folder: Path, name: str, tombstones: Tombstones) -> set[int]:
-    """The numbers of a file's lines that were made of what was forgotten."""
-    return {
-        number
-        for number, source in enumerate(sources(folder, name))
-        if _is_forgotten(source, tombstones)
-    }
 
 
 def sources(folder: Path, name: str) -> Iterator[Mapping[str, Any]]:

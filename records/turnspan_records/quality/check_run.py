@@ -11,7 +11,6 @@ from itertools import groupby
 from typing import Final
 
 from turnspan_clickhouse.rows import judgment_tables, loop_tables, tables
-from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_records.access import Opener
@@ -126,8 +125,9 @@ def _record(
         recorded = recorder.record(
             in_order, page.before, page.of_turns, lambda one, other: similarity(store, one, other)
         )
-        for rows in _by_table(recorded.rows):
-            write_rows(spool, rows)
+        recorded.rows.sort(key=lambda row: _ORDER.index(row.table))
+        for _, rows in groupby(recorded.rows, key=lambda row: row.table):
+            write_rows(spool, [*rows])
         result = ship(store, spool=spool)
     report.checks += recorded.checks
     report.judgments += sum(row.table == "annotation" for row in recorded.rows)
@@ -141,9 +141,3 @@ _TABLES: Final = (
 )
 _ORDER: Final = tuple(table.table for table in _TABLES)
 """The order in which they have to be on disk."""
-
-
-def _by_table(rows: Sequence[Record]) -> list[list[Record]]:
-    """The rows of each table, in ``_ORDER``."""
-    ordered = sorted(rows, key=lambda row: _ORDER.index(row.table))
-    return [list(group) for _, group in groupby(ordered, key=lambda row: row.table)]

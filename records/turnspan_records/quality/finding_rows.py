@@ -245,7 +245,7 @@ class FindingWriter:
             ArtifactCheckRow,
             check,
             reason=self._redactor.text(check.reason, "annotation:comment"),
-            revised_at=_nanoseconds(check.revised_at),
+            revised_at=(check.revised_at - _EPOCH) // timedelta(microseconds=1) * 1000,
             decided_at=check.decided,
             checked_at=self._now,
             written_at=self._now,
@@ -303,7 +303,3 @@ def _preference(correction_id: str) -> str:
 
 def _digest(*values: str) -> str:
     return blake2b(repr(values).encode(errors="replace"), digest_size=16).hexdigest()
-
-
-def _nanoseconds(moment: datetime) -> int:
-    return (moment - _EPOCH) // timedelta(microseconds=1) * 1000

@@ -152,7 +152,8 @@ class SessionDialogues:
         told = _unfolded(chain)
         told.cut = not self._unfinished and any(_is_cut(step.call) for step in chain)
         told.left_out["calls_beside"] += len(beside)
-        told.left_out["other_choices"] += sum(self._others(step.call) for step in chain)
+        whole = [step.call for step in chain if not self._is_items(step.call)]
+        told.left_out["other_choices"] += sum(len(call.outputs) - 1 for call in whole)
         for hash_ in dict.fromkeys(h for s in chain for h in (*s.call.inputs, *s.call.outputs)):
             told.left_out.update(self._notes.get(hash_) or ())
         return told
@@ -203,9 +204,6 @@ class SessionDialogues:
     def _is_items(self, call: CallRow) -> bool:
         first = self._scope.messages.get(call.outputs[0])
         return first is not None and first[3] == "openai.responses"
-
-    def _others(self, call: CallRow) -> int:
-        return 0 if self._is_items(call) else len(call.outputs) - 1
 
     def _messages(self, hashes: Sequence[str]) -> list[Chat]:
         made: list[Chat] = []

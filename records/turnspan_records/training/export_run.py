@@ -119,7 +119,7 @@ class _ExportRun:
         self._made = made
         self._wanted = wanted
         self._redactor = redactor
-        self._progress: Progress = progress or _silent
+        self._progress: Progress = progress or (lambda stage, done, total: None)
         self._images = Images(made / _WORK, made)
         self._tokens = Tokens(wanted.tokenizer)
         self._near = NearDuplicates(wanted.near) if wanted.near is not None else None
@@ -346,7 +346,3 @@ def split_of(family: bytes, wanted: TrainingSet) -> str:
         if place < reached:
             return name
     return next(reversed(list(wanted.splits)))
-
-
-def _silent(*_: object) -> None:
-    """The progress of somebody who is not told."""

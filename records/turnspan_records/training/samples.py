@@ -182,7 +182,8 @@ class Samples:
             raise UnfitError("several_messages")
         if len(tools) > MAX_TOOLS:
             raise UnfitError("too_many_tools")
-        if sum(_images(message) for message in messages) > MAX_IMAGES:
+        blocks = (one for message in messages for one in as_list(message.body.get("content")) or ())
+        if sum(block["type"] == "image_url" for block in blocks) > MAX_IMAGES:
             raise UnfitError("too_many_images")
 
     def _encoded(self, messages: Sequence[Chat], trained: Sequence[bool]) -> bytes:
@@ -192,11 +193,6 @@ class Samples:
             one.encoded(trained=own or not weighted or one.role != ASSISTANT)
             for one, own in zip(messages, trained, strict=True)
         )
-
-
-def _images(message: Chat) -> int:
-    blocks = as_list(message.body.get("content")) or []
-    return sum(block["type"] == "image_url" for block in blocks)
 
 
 def _text(prompt: Sequence[Chat], completion: Sequence[Chat]) -> str:

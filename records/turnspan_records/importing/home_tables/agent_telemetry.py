@@ -211,7 +211,7 @@ class TelemetryRow:
         """A turn; what the row gives of it holds."""
         fields, where = self._fields, self._where(turn)
         rounds = self._count("rounds")
-        model = fields.text("model_used")
+        model, cost = fields.text("model_used"), fields.number("cost_usd")
         tokens = (fields.integer("prompt_tokens"), fields.integer("completion_tokens"))
         self._check_total(*tokens)
         said = RowValues(
@@ -225,7 +225,7 @@ class TelemetryRow:
                 "tool_error_count": self._count("tool_error_count") or turn.tool_errors,
                 "input_tokens": tokens[0],
                 "output_tokens": tokens[1],
-                "cost_usd": self._turn_cost(turn),
+                "cost_usd": turn.cost if cost is None else cost,
                 "models": [model] if model else [],
             },
             {name: fields.text(name) for name in ("user_message", "response_text")},
@@ -251,10 +251,6 @@ class TelemetryRow:
             root=not parent,
         )
         return "a turn"
-
-    def _turn_cost(self, turn: OpenTurn) -> Decimal | None:
-        given = self._fields.number("cost_usd")
-        return turn.cost if given is None else given
 
     def _rest_of_turn(self) -> dict[str, str]:
         """A turn has no messages and tools of its own: a column of them stays one."""
