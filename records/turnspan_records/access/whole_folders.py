@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Generator
 from pathlib import Path
+from typing import IO
 
 from turnspan.runtime.errors import TurnspanError
 from turnspan_clickhouse.files import held_files
@@ -52,6 +53,12 @@ def aside(folder: Path) -> Generator[Path]:
                 lock.unlink()
     finally:
         os.close(held)
+
+
+def new_file(path: Path) -> IO[bytes]:
+    """A file that was not there, of this user's own."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | held_files.BINARY
+    return os.fdopen(os.open(path, flags, 0o600), "wb", buffering=2**20)
 
 
 def hashed(path: Path) -> str:

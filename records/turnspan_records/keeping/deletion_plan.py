@@ -106,7 +106,7 @@ class _Decision:
         taken, flagged = self._work.keys("turn"), self._work.keys("flag", "reason IN ('1', '-1')")
         self._put("keeping/turns_without_summary", "turn", flagged=flagged)
         for kind in self._kinds:
-            names = {"rows": self._tables.held(kind), "time": _time(kind)}
+            names = {"rows": self._tables.held(kind), "time": BELONGING[kind.table].time}
             self._put(
                 "keeping/old_turns_without_summary", "turn", taken=taken, flagged=flagged, **names
             )
@@ -139,7 +139,7 @@ class _Decision:
         """Rows of no turn and no call: by their age."""
         for kind in self._kinds:
             if kind is not LlmCall:
-                old = statement("keeping/_old", time=_time(kind))
+                old = statement("keeping/_old", time=BELONGING[kind.table].time)
                 unmarked = f"{row_key(kind)} GLOBAL NOT IN ({self._work.keys(kind.table)})"
                 where = f"turn_id = '' AND {old} AND {unmarked} AND {self._free(kind)}"
                 self._work.mark(kind, where, self._window, reason="'unassessed'")
@@ -157,8 +157,3 @@ class _Decision:
             return "1"
         annotation = f"{self._tables.database}.annotation"
         return statement("keeping/loose_artifact", annotation=annotation)
-
-
-def _time(kind: type[Record]) -> str:
-    """When a row's record began."""
-    return BELONGING[kind.table].time

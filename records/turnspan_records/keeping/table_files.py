@@ -15,7 +15,7 @@ from typing import IO, Any, Final, NamedTuple
 
 from turnspan_clickhouse.files import held_files
 from turnspan_clickhouse.rows.tables import Record
-from turnspan_records.access.whole_folders import hashed
+from turnspan_records.access.whole_folders import hashed, new_file
 from turnspan_records.keeping.errors import ArchiveError
 from turnspan_records.keeping.lines import Content, arrow_schema, numbers_of, row_of
 
@@ -48,7 +48,7 @@ class TableFiles:
         self._with = _arrow()
         self._record = record
         self._paths = _paths(folder, record.table)
-        self._file: IO[bytes] = _opened(self._paths[0])
+        self._file: IO[bytes] = new_file(self._paths[0])
         self._lines: Any = self._with.arrow.CompressedOutputStream(self._file, "zstd")
         _, kept = arrow_schema(self._with.arrow, record)
         self._groups: Any = self._with.parquet.ParquetWriter(
@@ -161,8 +161,3 @@ def _damaged(path: Path, why: str) -> ArchiveError:
 
 def _paths(folder: Path, table: str) -> tuple[Path, Path]:
     return folder / f"{table}.jsonl.zst", folder / f"{table}.parquet"
-
-
-def _opened(path: Path) -> IO[bytes]:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | held_files.BINARY
-    return os.fdopen(os.open(path, flags, 0o600), "wb", buffering=2**20)

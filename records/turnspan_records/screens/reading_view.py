@@ -53,7 +53,7 @@ class TurnText:
     trace_id: str
     turn_id: str
     number: int
-    """Which root turn of its session it is, from 1."""
+    """Which root turn of its session it is, from 1; 0 of a nested one."""
     turns: int
     start_time: datetime
     duration: float
@@ -87,27 +87,18 @@ def tell(store: Store, project: str, turn_id: str) -> TurnText:
     place = ask_row(store, "turn/place", turn_id, project=project, turn=turn_id)
     session_id, trace_id = str(place["session_id"]), str(place["trace_id"])
     conversation = replay(store, project, session_id, trace_id)
-    roots = [step for step in conversation.steps if isinstance(step, TurnRecord)]
-    for number, root in enumerate(roots, 1):
-        if root.turn_id == turn_id:
-            return _told(root, project, session_id, trace_id, number, len(roots))
-    for turn in conversation.turns():
-        if turn.turn_id == turn_id:  # a nested one
-            return _told(turn, project, session_id, trace_id, 0, len(roots))
-    raise KeyError(turn_id)
-
-
-def _told(
-    turn: TurnRecord, project: str, session_id: str, trace_id: str, number: int, turns: int
-) -> TurnText:
+    roots = [step.turn_id for step in conversation.steps if isinstance(step, TurnRecord)]
+    turn = next((one for one in conversation.turns() if one.turn_id == turn_id), None)
+    if turn is None:
+        raise KeyError(turn_id)
     return copied(
         TurnText,
         turn,
         project=project,
         session_id=session_id,
         trace_id=turn.trace_id or trace_id,
-        number=number,
-        turns=turns,
+        number=roots.index(turn_id) + 1 if turn_id in roots else 0,
+        turns=len(roots),
         calls=turn.llm_call_count,
         tools=turn.tool_call_count,
         failed_tools=turn.tool_error_count,

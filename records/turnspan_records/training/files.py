@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from turnspan_clickhouse.files import held_files
+from turnspan_records.access.whole_folders import new_file
 
 _TYPES: Final = {
     "image/png": "png",
@@ -36,7 +36,7 @@ class LinesFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._digest = hashlib.sha256()
-        self._file: IO[bytes] = _opened(path)
+        self._file: IO[bytes] = new_file(path)
         self._bytes = 0
         self.lines = 0
 
@@ -58,11 +58,6 @@ class LinesFile:
         self._file.close()
 
 
-def _opened(path: Path) -> IO[bytes]:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | held_files.BINARY
-    return os.fdopen(os.open(path, flags, 0o600), "wb", buffering=2**20)
-
-
 class Images:
     """Images as files: kept beside the work, and put into the set once a line names them."""
 
@@ -77,7 +72,7 @@ class Images:
         self._work.mkdir(mode=0o700, exist_ok=True)
         path = self._work / name
         if not path.exists():
-            with _opened(path) as file:
+            with new_file(path) as file:
                 file.write(content)
         return f"images/{name}"
 
@@ -95,7 +90,7 @@ class Images:
 
 def write_text(path: Path, text: str) -> None:
     """A small file, on the disk when it returns."""
-    with _opened(path) as file:
+    with new_file(path) as file:
         file.write(text.encode())
         file.flush()
         os.fsync(file.fileno())
