@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import orjson
@@ -56,6 +56,20 @@ def load_definitions(store: Store, project: str, hashes: Iterable[str]) -> dict[
         return {}
     result = ask(store, "messages/definitions", ONE_SESSION, project=project, hashes=wanted)
     return {str(id_): str(body) for id_, body in result.rows}
+
+
+def load_sources(
+    store: Store,
+    project: str,
+    hashes: Iterable[str],
+    settings: Mapping[str, Any] | None = ONE_SESSION,
+) -> dict[str, tuple[str, str]]:
+    """As ``load_definitions``, each with its source: what the provider was sent."""
+    wanted = sorted(set(hashes) - {NONE, ""})
+    if not wanted:
+        return {}
+    result = ask(store, "messages/sources", settings, project=project, hashes=wanted)
+    return {str(id_): (str(body), str(source)) for id_, body, source in result.rows}
 
 
 def load_system_prompts(store: Store, project: str, hashes: Iterable[str]) -> dict[str, str]:

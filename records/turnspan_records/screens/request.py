@@ -15,13 +15,13 @@ from turnspan.dialects.convert import join_request
 from turnspan.redaction.truncate import ORIGINAL_BYTES, TRUNCATED
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
-from turnspan_records.access.questions import ask, ask_row
+from turnspan_records.access.questions import ask_row
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import (
     NONE,
-    ONE_SESSION,
     ContentMissingError,
     load_messages,
+    load_sources,
     provider_message,
 )
 
@@ -76,7 +76,7 @@ def exact_request(store: Store, project: str, span_id: str) -> ExactRequest:
     call = ask_row(store, "call/request", span_id, project=project, span=span_id)
     hashes: list[str] = list(call["hashes"])
     known = load_messages(store, project, str(call["scope"]), hashes)
-    defined = _definitions(store, project, (str(call["system"]), str(call["tools"])))
+    defined = load_sources(store, project, (str(call["system"]), str(call["tools"])))
     _require_content(span_id, call, known, defined)
     messages = [known[one] for one in hashes]
     dialect = messages[0].dialect if messages else _dialect(call)
@@ -92,14 +92,6 @@ def exact_request(store: Store, project: str, span_id: str) -> ExactRequest:
     )
     altered = (*_cut(messages), *_replaced(body))
     return of_row(ExactRequest, call, span_id=span_id, dialect=dialect, body=body, altered=altered)
-
-
-def _definitions(store: Store, project: str, hashes: tuple[str, ...]) -> dict[str, tuple[str, str]]:
-    wanted = [one for one in hashes if one != NONE]
-    if not wanted:
-        return {}
-    result = ask(store, "call/definitions", ONE_SESSION, project=project, hashes=wanted)
-    return {str(id_): (str(body), str(source)) for id_, body, source in result.rows}
 
 
 def _require_content(

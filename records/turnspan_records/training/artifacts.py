@@ -9,8 +9,9 @@ from typing import Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.times import utc
+from turnspan_records.messages import load_sources
 from turnspan_records.sql import statement
-from turnspan_records.training import judgments, scopes
+from turnspan_records.training import judgments
 from turnspan_records.training.counts import Counts, UnfitError
 from turnspan_records.training.export_request import Filters
 from turnspan_records.training.scopes import CallRow, TrainingScope
@@ -88,7 +89,7 @@ class Artifacts:
         if texts:
             compared = self.compared(project, calls)
             hashes = {side.content for one in compared for side in (one.chosen, one.rejected)}
-            self._texts = scopes.definitions(self._store, project, hashes)
+            self._texts = load_sources(self._store, project, hashes, None)
 
     def _place(self, project: str, calls: Iterable[CallRow]) -> None:
         """What names no call was written by the last answer before it: of its turn, or else of its

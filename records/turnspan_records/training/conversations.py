@@ -14,8 +14,7 @@ from turnspan.content.model import Part, as_dict, as_list
 from turnspan.redaction.redactor import Redactor
 from turnspan.turn import stop_reasons
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.messages import NONE, prompt_text
-from turnspan_records.training import scopes
+from turnspan_records.messages import NONE, load_sources, prompt_text
 from turnspan_records.training.chat import ASSISTANT, SYSTEM, Chat, Style, chats, joined
 from turnspan_records.training.counts import UnfitError
 from turnspan_records.training.scopes import CallRow, TrainingScope
@@ -64,7 +63,7 @@ class SessionDefinitions:
             self._bodies.clear()
             self._tools.clear()
         unknown = {one for one in hashes if (project, one) not in self._bodies}
-        for hash_, found in scopes.definitions(self._store, project, unknown).items():
+        for hash_, found in load_sources(self._store, project, unknown, None).items():
             self._bodies[project, hash_] = found
 
     def system(self, project: str, hash_: str, leading: str) -> str:

@@ -47,7 +47,9 @@ def make(work: Workbench, wanted: TrainingSet, counts: Counts) -> None:
 
 def by_prompt(work: Workbench) -> Iterator[list[SamplePair]]:
     """The pairs of each prompt, in the order in which they are written."""
-    for _, group in groupby(_kept(work), key=lambda pair: pair.chosen.prompt_hash):
+    found = work.database.execute(statement("training/kept_pairs"))
+    pairs = (SamplePair(work.row(one), work.row(other), *said) for one, other, *said in found)
+    for _, group in groupby(pairs, key=lambda pair: pair.chosen.prompt_hash):
         yield list(group)
 
 
@@ -76,12 +78,6 @@ def _strength(sources: set[str]) -> int:
 
 def _texts(pair: SamplePair) -> tuple[bytes, bytes]:
     return pair.chosen.completion_hash, pair.rejected.completion_hash
-
-
-def _kept(work: Workbench) -> Iterator[SamplePair]:
-    found = work.database.execute(statement("training/kept_pairs"))
-    for chosen, rejected, source, margin, author in found:
-        yield SamplePair(work.row(chosen), work.row(rejected), source, margin, author)
 
 
 def number(work: Workbench) -> int:

@@ -12,7 +12,6 @@ from typing import Any, Final, TypeAlias
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.window import as_parameter
-from turnspan_records.messages import NONE
 from turnspan_records.sql import statement
 from turnspan_records.training.export_request import Filters, Together, TrainingSet
 
@@ -219,16 +218,6 @@ def _affordable(store: Store, project: str, ids: list[str]) -> Iterator[list[str
         held += size
     if group:
         yield group
-
-
-def definitions(store: Store, project: str, hashes: set[str]) -> dict[str, tuple[str, str]]:
-    """Body and source of system prompts and tool catalogues by their hash in hex."""
-    wanted = sorted(hashes - {NONE, ""})
-    if not wanted:
-        return {}
-    given = {"project": project, "hashes": wanted}
-    rows = store.query(statement("training/definitions"), given).rows
-    return {str(hash_): (str(body), str(source)) for hash_, body, source in rows}
 
 
 def number_listed(store: Store, filters: Filters) -> int:

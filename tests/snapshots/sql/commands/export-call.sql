@@ -292,7 +292,7 @@ ORDER BY
  span_id ASC;
 
 SELECT
- lower(hex(hash)),
+ lower(hex(hash)) AS id,
  body,
  source
 FROM definition
