@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 
 from turnspan_clickhouse.errors import MAY_NOT, MayNotInsertError, QueryError, StoreUnavailableError
 from turnspan_clickhouse.rows import tables
@@ -50,9 +51,6 @@ def write_rows(spool: Spool, rows: Sequence[Record]) -> int:
     block, rejected = encode_rows(type(rows[0]), list(rows))
     if rejected:
         raise ValueError(str(rejected[0][1]))
-    writer = SpoolWriter(spool)
-    try:
+    with closing(SpoolWriter(spool)) as writer:
         writer.write(rows[0].table, SCHEMA_VERSION, block, sync=True)
-    finally:
-        writer.close()
     return len(rows)

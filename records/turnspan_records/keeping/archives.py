@@ -122,13 +122,12 @@ def writing(
     path = path.absolute()
     try:
         private_folder(path.parent)
-        with aside(path) as made:
-            writer = ArchiveWriter(made, about, schema)
-            try:
-                yield writer
-                writer.whole(progress or silent)
-            finally:
-                writer.close()
+        with (
+            aside(path) as made,
+            contextlib.closing(ArchiveWriter(made, about, schema)) as writer,
+        ):
+            yield writer
+            writer.whole(progress or silent)
         sync_folder(path.parent)
     except ExportError as error:
         raise ArchiveError(str(error)) from None

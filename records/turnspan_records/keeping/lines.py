@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from decimal import Decimal
 from functools import cache
 from hashlib import blake2b
@@ -121,15 +122,13 @@ def _answer(store: Store, sql: str, parameters: Mapping[str, Any]) -> Iterator[b
         answer = client.raw_stream(
             sql, parameters=dict(parameters), settings=settings, fmt="JSONEachRow"
         )
-    try:
+    with closing(answer):
         while True:
             with translated_errors(store.dsn):
                 piece: bytes = answer.read(_ANSWER_BYTES)
             if not piece:
                 return
             yield piece
-    finally:
-        answer.close()
 
 
 def row_of(line: bytes) -> dict[str, Any]:

@@ -147,10 +147,9 @@ class _ExportRun:
         corrections = Corrections(bench, wanted, written, self.counts)
         style = style_of(wanted, self._images)
         definitions = SessionDefinitions(self._store, self._redactor)
-        units = Units(self._store, wanted.unit, wanted.filters, self.counts)
         total = scopes.number_listed(self._store, wanted.filters)
         done = 0
-        try:
+        with closing(Units(self._store, wanted.unit, wanted.filters, self.counts)) as units:
             for these in scopes.scopes(self._store, wanted, related):
                 chosen = units.chosen(these)
                 found = scopes.read(self._store, these)
@@ -171,8 +170,6 @@ class _ExportRun:
                         corrections.add(these.project, one, samples)
                 done += len(calls)
                 self._progress("reading", min(done, total), total)
-        finally:
-            units.close()
         bench.order()
         self.counts.samples = bench.samples
 
