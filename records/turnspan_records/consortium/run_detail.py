@@ -5,7 +5,7 @@ Times are aware datetimes in UTC, durations seconds, money ``Decimal`` dollars (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -150,7 +150,11 @@ def consortium_run(store: Store, project: str, run: str) -> ConsortiumRun:
         block = blocks.get(str(outer))
         if isinstance(block, MemberAnswer):
             block.inner_run = str(inner)
-    _name(made.winner, blocks.values())
+    for block in blocks.values():
+        if isinstance(block, MemberAnswer):  # what rankings call it; without instances its name
+            model, instance = block.model, block.instance
+            block.label = f"{model}#{instance}" if instance else model
+            block.won = bool(made.winner) and made.winner in (block.label, model)
     made.iterations = _by_iteration(blocks.values())
     made.judgments = judgments(store, project, "consortium", run)
     return made
@@ -159,11 +163,10 @@ def consortium_run(store: Store, project: str, run: str) -> ConsortiumRun:
 def _add_calls(
     run: ConsortiumRun,
     blocks: dict[str, MemberAnswer | Decision],
-    calls: Iterable[Mapping[str, Any]],
+    calls: Sequence[Mapping[str, Any]],
 ) -> None:
     """Give calls to whom they are of; those of whom nobody told make one."""
     answers: dict[str, str] = {}
-    calls = list(calls)
     numbered = any(block.iteration for block in blocks.values()) or any(
         call["iteration"] for call in calls
     )
@@ -198,15 +201,6 @@ def _count(block: _WithCalls, call: Mapping[str, Any], span: str) -> None:
         known, more = getattr(block, name), call[name]
         if more is not None:
             setattr(block, name, more if known is None else known + more)
-
-
-def _name(winner: str, blocks: Iterable[MemberAnswer | Decision]) -> None:
-    """Say what rankings call each member, and who won: of a model without instances its name."""
-    for block in blocks:
-        if isinstance(block, MemberAnswer):
-            model, instance = block.model, block.instance
-            block.label = f"{model}#{instance}" if instance else model
-            block.won = bool(winner) and winner in (block.label, model)
 
 
 def _by_iteration(blocks: Iterable[MemberAnswer | Decision]) -> list[Iteration]:

@@ -221,8 +221,8 @@ class Review:
                 item = self._load(store, found)
                 if item is None:
                     continue
-                if self._taken(item):
-                    self.elsewhere += 1
+                if not self.queue.each and any(one.settles for one in item.judgments):
+                    self.elsewhere += 1  # judged since it was looked for
                     continue
                 self._seen.append(found)
                 self._at = len(self._seen) - 1
@@ -317,10 +317,6 @@ class Review:
             if not self._counted.total:
                 self._counted = progress(store, self.queue, self.author)
         return self._ahead.popleft() if self._ahead else None
-
-    def _taken(self, item: ReviewItem) -> bool:
-        """Whether somebody has judged it since it was looked for."""
-        return not self.queue.each and any(one.settles for one in item.judgments)
 
     def _load(self, store: Store, found: RecordRef) -> ReviewItem | None:
         """Everything about a turn; ``None`` where it is gone since."""

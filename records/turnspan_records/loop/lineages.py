@@ -6,7 +6,7 @@ one, else the average of the evaluations (``evaluation:...``). Nothing here is s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from operator import itemgetter
 from typing import Any
@@ -94,8 +94,7 @@ def _fill(
         return ask(store, f"lineages/{kind}", **parameters).dicts()
 
     for row in of("events"):
-        event = of_row(LineageEventRecord, row)
-        lineages[row["lineage_id"]].events.append(event)
+        lineages[row["lineage_id"]].events.append(of_row(LineageEventRecord, row))
     for row in of("evolutions"):
         lineages[row["lineage_id"]].evolutions.append(of_row(EvolutionRecord, row))
     scores: dict[str, dict[str, list[float]]] = {}
@@ -112,7 +111,10 @@ def _fill(
         lineages[row["lineage_id"]].rollouts.append(rollout)
     by_id = {one.attempt_id: one for each in attempts.values() for one in each}
     for row in of("artifacts"):
-        _add_artifact(row, lineages, by_id, judged)
+        own = judged.get(row["artifact_id"], {})
+        made = of_row(ArtifactRecord, row, scores=own, score=score_of([own]))
+        maker = by_id.get(row["attempt_id"]) or lineages[row["lineage_id"]]
+        maker.artifacts.append(made)
     for lineage in lineages.values():
         for rollout in lineage.rollouts:
             _sum_up(rollout)
@@ -139,18 +141,6 @@ def _attempts(
     return found
 
 
-def _add_artifact(
-    row: dict[str, Any],
-    lineages: Mapping[str, LineageRecord],
-    attempts: Mapping[str, AttemptRecord],
-    judged: Mapping[str, dict[str, float]],
-) -> None:
-    scores = judged.get(row["artifact_id"], {})
-    made = of_row(ArtifactRecord, row, scores=scores, score=score_of([scores]))
-    maker = attempts.get(row["attempt_id"]) or lineages[row["lineage_id"]]
-    maker.artifacts.append(made)
-
-
 def _sum_up(rollout: RolloutRecord) -> None:
     """Say of a rollout and its attempts what they were judged with and cost."""
     for attempt in rollout.attempts:
@@ -164,10 +154,9 @@ def _sum_up(rollout: RolloutRecord) -> None:
 def _add_versions(
     store: Store,
     lineages: Mapping[str, LineageRecord],
-    rows: Iterable[dict[str, Any]],
+    rows: Sequence[dict[str, Any]],
     project: str,
 ) -> None:
-    rows = list(rows)
     bodies = load_definitions(store, project, [str(row["content_hash"]) for row in rows])
     configs = {
         str(row["version_id"]): orjson.loads(bodies[row["content_hash"]])

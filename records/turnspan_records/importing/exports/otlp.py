@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from turnspan import semconv
 from turnspan.content.model import as_dict
@@ -105,8 +105,9 @@ class Otlp:
                 part.seen[read.line.file.name, what] += number
         for spans in sorted(traces.values(), key=_began):
             for one in in_order(list(spans.values())):
-                said = [event for _, event in events.get(one.span_id, ())]
-                part.spans.append(_with(one, said))
+                told = (event for _, event in events.get(one.span_id, ()))
+                said = [event for event in told if event.name != semconv.EVENT_EVALUATION]
+                part.spans.append(with_events(one.span, said) if said else one.span)
         self._tell_rest(traces, events, part)
         return part
 
@@ -125,11 +126,6 @@ class Otlp:
                 elif one is None:
                     reason = f"the span {event.span_id} that it is about is in none of the files"
                     part.problems.append(Problem(str(read.line), f"{reason}: it was left out"))
-
-
-def _with(one: Received, events: list[LogEvent]) -> Any:
-    said = [event for event in events if event.name != semconv.EVENT_EVALUATION]
-    return with_events(one.span, said) if said else one.span
 
 
 def _began(spans: dict[str, Received]) -> int:

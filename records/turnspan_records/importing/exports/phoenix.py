@@ -107,6 +107,7 @@ class Phoenix:
             return result.get(name, row.get(f"result.{name}", row.get(name)))
 
         subject = self._subject(said, traces)
+        starts = (one.start for one in traces.get(said.trace_id, {}).values())
         name = text(row, "annotation_name") or text(row, "name") or "evaluation"
         if row.get("document_position") is not None:
             name = f"{name} of document {row['document_position']}"
@@ -123,7 +124,7 @@ class Phoenix:
             comment=_said(value("explanation")),
             author=text(row, "user_id") or text(row, "annotator_kind").lower(),
             source=SOURCE,
-            created_at=created or self._when(said, traces) or read.time,
+            created_at=created or min(starts, default=0) or read.time,
         )
 
     def _subject(
@@ -138,12 +139,6 @@ class Phoenix:
             known = f"{said.trace_id:032x}" if first is None else f"{first.span_id:016x}"
             return "turn", known
         return "session", said.session
-
-    def _when(
-        self, said: PhoenixAnnotation, traces: Mapping[int, Mapping[int, PhoenixSpan]]
-    ) -> int:
-        spans = traces.get(said.trace_id, {})
-        return min((one.start for one in spans.values()), default=0)
 
 
 def _key(row: PhoenixSpan | PhoenixAnnotation) -> bytes:
