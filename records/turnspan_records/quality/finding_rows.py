@@ -113,25 +113,19 @@ class FindingWriter:
         """What is known now. A decision that takes another one's place is the later one, whatever
         the source's clock says: the newest judgment holds."""
         decided = verdict.decided_at or written.created_at
-        changed = known is None or (verdict.decision, verdict.later_revision) != (
-            known.decision,
-            known.later_revision,
-        )
         if known is not None:
+            changed = _differs(verdict, known)
             decided = max(decided, known.decided + 1) if changed else known.decided
         revised = verdict.revised_at or written.created_at
-        return ArtifactCheck(
+        return copied(
+            ArtifactCheck,
+            verdict,
             project=written.project,
             source=self._name,
             artifact_id=written.artifact_id,
             turn_id=written.turn_id,
             target=written.target,
-            decision=verdict.decision,
-            reason=verdict.reason,
-            revision=verdict.revision,
-            found_by=verdict.found_by,
             revised_at=utc(revised),
-            later_revision=verdict.later_revision,
             correction_id="",
             similarity=None,
             decided_at=utc(decided),
@@ -264,7 +258,7 @@ def similarity(store: Store, one: str, other: str) -> tuple[float, str]:
     return matcher.ratio(), "difflib, by lines"
 
 
-def _differs(check: ArtifactCheck, known: ArtifactCheck | None) -> bool:
+def _differs(check: ArtifactCheck | ArtifactVerdict, known: ArtifactCheck | None) -> bool:
     return known is None or (check.decision, check.later_revision) != (
         known.decision,
         known.later_revision,
