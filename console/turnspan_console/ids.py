@@ -24,7 +24,7 @@ from turnspan_records.screens.turn_end import TurnEnd, turn_end
 from turnspan_records.sessions import session_of_trace
 
 
-def one(store: Store, id_: str, *, prefer: Sequence[str] = ()) -> RecordRef:
+def record_of(store: Store, id_: str, *, prefer: Sequence[str] = ()) -> RecordRef:
     """What an id means; a kind that is preferred wins over the others.
 
     Raises:
@@ -69,7 +69,7 @@ def detail_of(store: Store, record: RecordRef) -> Detail:
 
 def turn_end_of(store: Store, id_: str) -> TurnEnd:
     """Why the turn stopped that an id means. Raises ``Failure`` as ``one``, or without a turn."""
-    record = one(store, id_, prefer=("turn", "session"))
+    record = record_of(store, id_, prefer=("turn", "session"))
     try:
         return turn_end(store, record)
     except KeyError:
@@ -82,7 +82,7 @@ def turn_end_of(store: Store, id_: str) -> TurnEnd:
 
 def difference_of(store: Store, before: str, after: str) -> Difference:
     """What changed between two model calls of one project. Raises ``Failure`` as ``one``."""
-    first, second = (one(store, id_, prefer=("call",)) for id_ in (before, after))
+    first, second = (record_of(store, id_, prefer=("call",)) for id_ in (before, after))
     for record in (first, second):
         if record.kind != "call":
             raise Failure(f"{record.id!r} is a {record.kind}: diff needs two model calls.", USAGE)
@@ -94,7 +94,7 @@ def difference_of(store: Store, before: str, after: str) -> Difference:
 
 def run_of(store: Store, id_: str) -> ConsortiumRun:
     """The consortium run of an id. Raises ``Failure`` as ``one``, or where it is of none."""
-    record = one(store, id_, prefer=("consortium",))
+    record = record_of(store, id_, prefer=("consortium",))
     if record.kind != "consortium":
         raise Failure(
             f"{id_!r} is a {record.kind} and no consortium run: `turnspan consortium` lists those.",

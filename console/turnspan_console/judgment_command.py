@@ -110,18 +110,18 @@ class Judging:
         if isinstance(error, ValueError):
             raise Failure(f"{error}.", USAGE) from None
 
-    def one(self, id_: str, *, prefer: Sequence[str] = JUDGED) -> RecordRef:
+    def record(self, id_: str, *, prefer: Sequence[str] = JUDGED) -> RecordRef:
         """The record that an id means."""
-        from turnspan_console.ids import one
+        from turnspan_console.ids import record_of
         from turnspan_records.lookup import RecordRef
 
         if self.store is None:
             return RecordRef(self._kind or "", id_, self._project)
-        return one(self.store, id_, prefer=prefer)
+        return record_of(self.store, id_, prefer=prefer)
 
     def all(self, ids: Sequence[str]) -> list[RecordRef]:
         """The records that ids mean, of the first one's kind where one of them may mean several."""
         found: list[RecordRef] = []
         for id_ in ids:
-            found.append(self.one(id_, prefer=(found[0].kind,) if found else JUDGED))
+            found.append(self.record(id_, prefer=(found[0].kind,) if found else JUDGED))
         return found

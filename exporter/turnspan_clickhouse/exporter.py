@@ -140,7 +140,7 @@ class ClickHouseSpanExporter(RecordExporter):
         """Write what has begun and, for a server store, ship what is spooled, within the time.
 
         True if that worked and nothing was lost since the last flush or ``sync`` that answered."""
-        told, fine = self._untold.told(), True
+        told, fine = self._untold.reported(), True
         # The lock only then: we may be in a signal's handler.
         if self._content.has_facts or self._unwritten.rows:
             fine = self._write_announced() is SpanExportResult.SUCCESS
@@ -152,7 +152,7 @@ class ClickHouseSpanExporter(RecordExporter):
 
     def sync(self) -> bool:
         """Make what was exported survive a power cut. True as for ``force_flush``."""
-        told = self._untold.told()
+        told = self._untold.reported()
         fine = self._writer.sync() and not self._unwritten.rows
         return self._nothing_since(told) and fine
 

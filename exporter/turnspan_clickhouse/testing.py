@@ -101,7 +101,7 @@ class Rows:
         any_scope = {row.hash: row for row in messages.values()}
         definitions = {row.hash: row for row in self.of(Definition)}
 
-        def said(row: LlmCall, hashes: list[bytes]) -> tuple[RecordedMessage, ...]:
+        def messages_of(row: LlmCall, hashes: list[bytes]) -> tuple[RecordedMessage, ...]:
             found = [messages.get((row.session_id, h)) or any_scope.get(h) for h in hashes]
             return tuple(_message(message) for message in found if message is not None)
 
@@ -112,8 +112,8 @@ class Rows:
         return [
             _call(
                 row,
-                said(row, row.input_messages),
-                said(row, row.output_messages),
+                messages_of(row, row.input_messages),
+                messages_of(row, row.output_messages),
                 defined(row.system_prompt),
                 defined(row.tool_definitions),
             )

@@ -172,7 +172,7 @@ class Inference(WithBlock["Inference"]):
                 outcome = "" if error is not None else COMPLETE
             if isinstance(error, GeneratorExit):
                 outcome, error = ABANDONED, None
-            if told.given or error is None:
+            if told.is_filled or error is None:
                 response = told.plain()
         finally:
             call.close(response, response, error=error, outcome=outcome, first_chunk=self._first)

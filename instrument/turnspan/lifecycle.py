@@ -273,7 +273,7 @@ class Recorder:
             return FlushResult(True, 0)
         if local:
             return self._flush_local(timeout)
-        untold = self._untold.told()
+        untold = self._untold.reported()
         ok, remaining = self._outlets.flush(max(timeout, 0.0))
         kept, told = False, PipelineStats()
         with guard("flush.accounts"):
@@ -282,7 +282,7 @@ class Recorder:
         return FlushResult(ok and kept, remaining, dict(told.dropped), told)
 
     def _flush_local(self, timeout: float) -> FlushResult:
-        untold = self._untold.told()
+        untold = self._untold.reported()
         ok, queued = self._outlets.flush_to_disk(timeout)
         told = PipelineStats(queued, dropped=self.state.stats.dropped())
         ok = self._untold.nothing_since(untold) and ok
@@ -296,7 +296,7 @@ class Recorder:
         self._outlets.leave_others()
         result = self.flush(timeout)
         with self._lock:
-            untold = self._untold.told()
+            untold = self._untold.reported()
             self.state.closed = self.records
             self._outlets.close()
             if not self._untold.nothing_since(untold):

@@ -201,7 +201,7 @@ def test_missing_keys_are_remembered_as_long_as_they_may_come() -> None:
         place.passed(key)
     assert place.gaps[1:] == [(11, 11), (13, 14)]
     assert place.gaps[0][1] == 9  # before the first
-    place.found([13])
+    place.fill([13])
     assert TablePosition.of(place.text()).gaps[1:] == [(11, 11), (14, 14)]
     place.passed(16 + WINDOW)
     assert place.gaps == [(16, 15 + WINDOW)]

@@ -133,7 +133,7 @@ def test_rows_are_left_out_by_session_turn_trace_user_and_subject() -> None:
     found = sift("llm_call", encode_block(LlmCall, rows), known)
     assert NativeBlock(found.block).texts("span_id") == ["b", "f", "h", "i"]
     assert found.dropped == 5
-    assert found.found["session", PROJECT, "later"] == NOW
+    assert found.names["session", PROJECT, "later"] == NOW
 
     judged = [
         Annotation(PROJECT, kind, id_, created_at=T0, rejected_id=rejected)

@@ -289,12 +289,12 @@ def _reasons(path: Path) -> Iterator[str]:
 def test_a_flush_at_once_with_another_tells_of_the_loss_too(case: Case) -> None:
     """It is news to both, whichever ends first."""
     untold = stats.Untold(default.stats.dropped)
-    first, second = untold.told(), untold.told()
+    first, second = untold.reported(), untold.reported()
     case.patch.setitem(LIMITS, Judgment, (0, "judgments_full"))
     default.content.tell(Judgment({}, "turn", "1"))
     assert not untold.nothing_since(first)
     assert not untold.nothing_since(second)
-    assert untold.nothing_since(untold.told())
+    assert untold.nothing_since(untold.reported())
     assert not turnspan.flush().ok
 
 

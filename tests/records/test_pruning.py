@@ -118,7 +118,7 @@ def test_contents_go_with_the_last_row_that_names_them(empty: Store) -> None:
     assert held(empty, MessageRow, "hex(hash)") == sorted(
         one.hash.hex().upper() for one in words[1:3]
     )
-    assert {check.found for check in violations(work)} == {0}
+    assert {check.count for check in violations(work)} == {0}
     work.clear()
     assert unfinished(empty) == []
 
@@ -165,8 +165,8 @@ def test_what_just_came_stays_with_the_messages_of_sessions_at_work(empty: Store
     work = Work(empty)
     mark_unreferenced(work, days=1)
     work.delete()
-    assert {check.found for check in violations(work, days=1)} == {0}
-    assert {check.found for check in violations(work, days=0)} == {0, 1, 2}
+    assert {check.count for check in violations(work, days=1)} == {0}
+    assert {check.count for check in violations(work, days=0)} == {0, 1, 2}
     work.clear()
     assert held(empty, Definition, "body") == ["text 1"]
     assert held(empty, MessageRow, "scope") == ["live", "s1"]

@@ -107,7 +107,7 @@ def test_a_dry_run_says_what_applying_does(empty: Store, policy: Policy, tmp_pat
     assert planned.rows == done.rows > 100
     assert all(one.bytes > 0 for one in planned.going)
     assert done.checks
-    assert {check.found for check in done.checks} == {0}
+    assert {check.count for check in done.checks} == {0}
 
 
 FLAGS: tuple[tuple[int | None, int | None, int | None, str], ...] = (

@@ -127,7 +127,7 @@ def test_through_a_queue_and_back(shop: Store) -> None:
 
     review = Review(opened, Spool(shop.dsn.spool), Queue(project="shop"), "ada")
     first = shown(review.next())
-    assert (first.found.id, first.number, first.judgments) == ("t1", 1, [])
+    assert (first.record.id, first.number, first.judgments) == ("t1", 1, [])
     assert review.progress == Progress(4, 4)
     review.judge(outcome="used")
     review.judge(outcome="rejected")
@@ -136,10 +136,10 @@ def test_through_a_queue_and_back(shop: Store) -> None:
     assert review.progress == Progress(4, 3)
 
     said(shop, "t2", "bob", score=2)
-    assert shown(review.next()).found.id == "t3"
+    assert shown(review.next()).record.id == "t3"
     assert review.elsewhere == 1
     undone = shown(review.undo())
-    assert (undone.found.id, [one.holds for one in undone.judgments]) == (
+    assert (undone.record.id, [one.holds for one in undone.judgments]) == (
         "t1",
         [False, True, False],
     )
@@ -148,14 +148,14 @@ def test_through_a_queue_and_back(shop: Store) -> None:
     shown(review.undo())
     assert (review.undo(), review.progress.left) == (None, 3)
 
-    assert shown(review.next()).found.id == "t3"
-    assert shown(review.next()).found.id == "t5"
+    assert shown(review.next()).record.id == "t3"
+    assert shown(review.next()).record.id == "t5"
     assert review.next() is None
-    assert shown(review.back()).found.id == "t5"
+    assert shown(review.back()).record.id == "t5"
 
 
 def shown(item: ReviewItem | None) -> ReviewItem:
     """The turn that is shown."""
     assert item is not None
-    assert item.turn.turn_id == item.found.id
+    assert item.turn.turn_id == item.record.id
     return item

@@ -88,8 +88,8 @@ def command(
         return
     assert id_ is not None
     with Judging(kind, project) as judging:
-        subject = judging.one(id_)
-        other = judging.one(over, prefer=(subject.kind,)).id if over else None
+        subject = judging.record(id_)
+        other = judging.record(over, prefer=(subject.kind,)).id if over else None
         given = annotate(
             *(judging.spool, subject),
             outcome=outcome,
@@ -153,10 +153,10 @@ def _judged(
     if "id" not in row:
         raise ValueError("it has no id")
     kind = row.get("kind")
-    subject = judging.one(str(row["id"]), prefer=JUDGED if kind is None else (str(kind),))
+    subject = judging.record(str(row["id"]), prefer=JUDGED if kind is None else (str(kind),))
     if kind not in (None, subject.kind):
         raise ValueError(f"{row['id']} is a {subject.kind}, and no {kind}")
-    over = judging.one(str(row["over"]), prefer=(subject.kind,)).id if "over" in row else None
+    over = judging.record(str(row["over"]), prefer=(subject.kind,)).id if "over" in row else None
     flag, score, confidence = (_number(row, name) for name in ("flag", "score", "confidence"))
     sure = by["confidence"] if confidence is None else confidence
     one = unsaid(subject, str(row.get("author", by["author"])), sure, by["source"])

@@ -20,13 +20,13 @@ def command(ids: tuple[str, ...], format_: str) -> None:
     Each ID belongs to an attempt, a rollout (its final attempt), an artifact, a turn or a model
     call; six characters are enough.
     """
-    from turnspan_console.ids import one, still_there
+    from turnspan_console.ids import record_of, still_there
     from turnspan_console.output import Output
     from turnspan_console.panels.comparison import print_comparison
     from turnspan_records.loop.comparison import COMPARABLE, compare
 
     with open_chosen() as store:
-        found = [one(store, id_, prefer=COMPARABLE) for id_ in ids]
+        found = [record_of(store, id_, prefer=COMPARABLE) for id_ in ids]
         try:
             with still_there("record"):
                 shown = compare(store, found)

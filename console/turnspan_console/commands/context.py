@@ -29,7 +29,7 @@ def command(id_: str, full: bool, format_: str) -> None:
     ID belongs to an assembly, or to a model call, turn, session or trace that used one; six
     characters are enough. For a call without an assembly it shows the prompt's parts.
     """
-    from turnspan_console.ids import one
+    from turnspan_console.ids import record_of
     from turnspan_console.output import Output
     from turnspan_console.panels.context import print_context
     from turnspan_records.contexts import contexts
@@ -37,7 +37,7 @@ def command(id_: str, full: bool, format_: str) -> None:
 
     output, parts = Output(), None
     with open_chosen() as store:
-        record = one(store, id_, prefer=("context", "session"))
+        record = record_of(store, id_, prefer=("context", "session"))
         found = contexts(store, record)
         if not found and record.kind == "call":
             parts = composition(store, record.project, record.id)

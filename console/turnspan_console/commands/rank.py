@@ -45,7 +45,7 @@ def command(
         count = rank(
             judging.spool,
             found,
-            ties=[[judging.one(id_, prefer=(found[0].kind,)) for id_ in tie] for tie in ties],
+            ties=[[judging.record(id_, prefer=(found[0].kind,)) for id_ in tie] for tie in ties],
             reason=reason,
             **by,
         )

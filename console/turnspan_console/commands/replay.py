@@ -34,7 +34,7 @@ def command(id_: str | None, full: bool, html: str, color: bool | None, format_:
     SESSION is a session's id or its beginning; the id of a turn, call, tool or trace means its
     session. Without SESSION it replays the only one, or lists the newest.
     """
-    from turnspan_console.ids import conversation_of, one
+    from turnspan_console.ids import conversation_of, record_of
     from turnspan_console.output import Output
     from turnspan_console.panels.html_file import save
     from turnspan_console.panels.transcript import print_conversation
@@ -45,7 +45,7 @@ def command(id_: str | None, full: bool, html: str, color: bool | None, format_:
         id_ = id_ or _only_session(store, format_)
         if not id_:
             return
-        conversation = conversation_of(store, one(store, id_, prefer=("session", "trace")))
+        conversation = conversation_of(store, record_of(store, id_, prefer=("session", "trace")))
     if html:
         name = conversation.session_id or conversation.trace_id
         save(html, name, conversation_html(conversation))

@@ -74,7 +74,7 @@ def _print(done: Retained, output: Output) -> None:
         for one in done.lives
     ]
     print_block(("table", "time_to_live", "becomes"), lives, output)
-    checks = [(one.what, one.found) for one in done.checks]
+    checks = [(one.what, one.count) for one in done.checks]
     print_block(("afterwards there are", "number"), checks, output)
     _print_rest(done, output)
 

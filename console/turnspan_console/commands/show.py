@@ -41,7 +41,7 @@ def command(
     --curl, --python and --html are for model calls. --curl and --python print no key: it is read
     from the environment, as the provider's SDK does. `turnspan replay` saves a session.
     """
-    from turnspan_console.ids import detail_of, one, still_there
+    from turnspan_console.ids import detail_of, record_of, still_there
     from turnspan_console.output import Output
     from turnspan_console.panels.details import as_json, print_detail
     from turnspan_console.panels.html_file import save
@@ -53,7 +53,7 @@ def command(
         raise Failure(f"{' and '.join(chosen)} exclude each other: give one of them.", USAGE)
     output = Output()
     with open_chosen() as store:
-        found = one(store, id_, prefer=("call",) if chosen else ())
+        found = record_of(store, id_, prefer=("call",) if chosen else ())
         if chosen:
             if found.kind != "call":
                 raise Failure(f"{id_!r} is a {found.kind}: {chosen[0]} needs a model call.", USAGE)

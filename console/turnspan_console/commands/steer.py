@@ -65,7 +65,7 @@ def command(
     output = Output()
     with Judging(None, "", LineageEventRow) as judging:
         assert judging.store is not None
-        found = [judging.one(id_, prefer=_ANSWERS) for id_ in ids]
+        found = [judging.record(id_, prefer=_ANSWERS) for id_ in ids]
         lines = lines_of(judging.store, found)
         for one, line in zip(found, lines, strict=True):
             if line is None:

@@ -47,7 +47,7 @@ def command(
     if judgment is None and (chosen is None or kind is not None):
         raise Failure("Name the judgment: outcome, score, ..., or its --id.", USAGE)
     with Judging(kind, project) as judging:
-        subject = judging.one(id_)
+        subject = judging.record(id_)
         what = judgment or ""
         if judging.store is not None:
             told = judgments(judging.store, subject.project, subject.kind, subject.id)
@@ -75,7 +75,7 @@ def _ranking(id_: str, ranking: str, reason: str, who: str) -> int:
     from turnspan_records.judging.annotation import withdraw_ranking
 
     with Judging(None, "") as judging:
-        subject = judging.one(id_)
+        subject = judging.record(id_)
         assert judging.store is not None
         store, spool = judging.store, judging.spool
         count = withdraw_ranking(spool, store, subject, ranking, reason=reason, author=who)

@@ -20,7 +20,7 @@ from turnspan_console.ids import (
     detail_of,
     diagnostic,
     difference_of,
-    one,
+    record_of,
     run_of,
     turn_end_of,
 )
@@ -110,7 +110,7 @@ def list_turns(
     """List turns, newest first: agent, stop reason, rounds, tools, duration, cost, question."""
     of = listing.of(place)
     if session:
-        named = one(store, session, prefer=("session",))
+        named = record_of(store, session, prefer=("session",))
         session, of["project"] = named.session_id, named.project
     result = turns(store, session=session, **of, limit=listing.limit + 1)
     return listing.answer(store, result, "turns, newest first", of)
@@ -204,7 +204,7 @@ def replayed(
 ) -> ToolAnswer:
     """Show the conversation of a session, or of one turn: messages, model calls, tools with
     results, how each turn ended."""
-    named = one(store, id, prefer=("session", "turn", "trace"))
+    named = record_of(store, id, prefer=("session", "turn", "trace"))
     conversation = conversation_of(store, named)
     only = named.turn_id if named.kind in ("turn", "call", "tool") else ""
     what = "One turn" if only else "The conversation"
@@ -217,7 +217,7 @@ def shown(store: Store, _: Cursor, id: Id) -> ToolAnswer:
     call (with the messages it sent), tool call, span, context, attempt, artifact or consortium
     run."""
     about = "A record with its texts, messages and what is below it."
-    return ToolAnswer(about, _detail(detail_of(store, one(store, id))))
+    return ToolAnswer(about, _detail(detail_of(store, record_of(store, id))))
 
 
 def changed(store: Store, _: Cursor, before: Id, after: Id) -> ToolAnswer:
@@ -242,7 +242,7 @@ def changed(store: Store, _: Cursor, before: Id, after: Id) -> ToolAnswer:
 def context_of(store: Store, _: Cursor, id: Id) -> ToolAnswer:
     """Show what went into prompts, what was left out, and why. The id is that of a context
     assembly, model call, turn, session or trace."""
-    named = one(store, id, prefer=("context", "session"))
+    named = record_of(store, id, prefer=("context", "session"))
     assembled = contexts(store, named)
     if not assembled:
         raise Failure(
@@ -328,7 +328,7 @@ def judging_as(author: str) -> Callable[..., ToolAnswer]:
     ) -> ToolAnswer:
         """Judge a turn, call, tool, session or consortium run. It is stored as a machine's
         judgment; a person's takes precedence."""
-        subject = one(store, id, prefer=JUDGED)
+        subject = record_of(store, id, prefer=JUDGED)
         given = annotate(
             *(judging_spool(store), subject),
             outcome=outcome or None,

@@ -172,7 +172,7 @@ class Screen:
         if item is None:
             page.line(("Nothing is left in this queue.", styles.GOOD), "  b back, z undo, q stop")
             return None
-        found = item.found
+        found = item.record
         page.line(
             (f"turn {found.id}", styles.TITLE),
             (f"  session {found.session_id}" if found.session_id else "", styles.FAINT),

@@ -58,15 +58,15 @@ def _add_whole(assembly: Assembly, rows: FactRows, batch: Batch) -> None:
     items = assembly.items()
     row.duration = assembly.seconds
     if context.captured:
-        row.entities = [context.said(one, "context:entity") for one in assembly.entities]
+        row.entities = [context.redacted(one, "context:entity") for one in assembly.entities]
     row.used, row.used_estimated = assembly.used(items)
     row.considered = len(items)
     row.kept = sum(item.kept for item in items)
     row.dropped = row.considered - row.kept
     row.bypassed = assembly.bypassed
-    row.bypass_reason = context.said(assembly.bypass_reason, "context:reason")
+    row.bypass_reason = context.redacted(assembly.bypass_reason, "context:reason")
     for step in assembly.steps:
-        row.step_names.append(context.said(step.name, "context:step"))
+        row.step_names.append(context.redacted(step.name, "context:step"))
         row.step_durations.append(assembly.seconds_of(step))
         row.step_errors.append(step.error_type)
     row.error_type = assembly.error_type
@@ -76,7 +76,7 @@ def _add_whole(assembly: Assembly, rows: FactRows, batch: Batch) -> None:
         give_way()
         content = NO_HASH
         if item.text and context.captured:  # it lands once, however many assemblies consider it
-            body = context.said(item.text, "context")
+            body = context.redacted(item.text, "context")
             content = context.define(ITEM_KIND, body, row.start_time)
         made = context.row(
             ContextItemRow, item, row, item_id=item.id, position=position, content_hash=content

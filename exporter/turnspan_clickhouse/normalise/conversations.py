@@ -133,7 +133,7 @@ class DerivedConversations:
         """The call that asked for the tools whose results a request without a history brings."""
         if not asking.messages or any(said.role == "assistant" for said in asking.read.values()):
             return None
-        for part in self.said(asking, 0).results:
+        for part in self.message_at(asking, 0).results:
             node = self.nodes.waiting_for(str(part.get("id") or ""), facts, None)
             if node is not None:
                 return Link(node, 0)
@@ -143,13 +143,13 @@ class DerivedConversations:
         """The newest messages in a row that are the model's, before this place."""
         stop = 0
         for place in range(end - 1, -1, -1):
-            if self.said(asking, place).role == "assistant":
+            if self.message_at(asking, place).role == "assistant":
                 stop = stop or place + 1
             elif stop:
                 return place + 1, stop
         return (0, stop) if stop else None
 
-    def said(self, asking: JoinRequest, place: int) -> HistoryMessage:
+    def message_at(self, asking: JoinRequest, place: int) -> HistoryMessage:
         """A message of a request, read once."""
         said = asking.read.get(place)
         if said is None:
@@ -217,7 +217,7 @@ class DerivedConversations:
             and any(each.is_written_in(answer) or each.text == answer.text for each in node.answers)
         ]
         new = range(start + 1, len(asking.messages))
-        spoken = any(speaks(self.said(asking, place)) for place in new)
+        spoken = any(speaks(self.message_at(asking, place)) for place in new)
         return found[0] if len(found) == 1 and not spoken else None
 
     def _grade(self, asking: JoinRequest, node: CallNode, answer: ReplyKeys, start: int) -> int:
@@ -248,7 +248,7 @@ class DerivedConversations:
     def _last_before(self, asking: JoinRequest, start: int) -> int:
         """The key of the newest message before this place that is not the model's."""
         for place in range(start - 1, -1, -1):
-            said = self.said(asking, place)
+            said = self.message_at(asking, place)
             if not said.is_system and said.role != "assistant":
                 return said.key
         return 0
@@ -259,7 +259,7 @@ class DerivedConversations:
         if len(asking.keys) != count:
             known: list[Any] = [] if like is None else like.messages
             if like is not None and begins_with(messages, known):  # it was only added to
-                new = [self.said(asking, place).key for place in range(len(known), count)]
+                new = [self.message_at(asking, place).key for place in range(len(known), count)]
                 asking.keys = like.keys + new
                 asking.chain = _chained(new, len(new), like.chain)
             else:
@@ -269,7 +269,7 @@ class DerivedConversations:
                     if place < len(known) and (message is known[place] or message == known[place]):
                         keys.append(known_keys[place])
                     else:
-                        keys.append(self.said(asking, place).key)
+                        keys.append(self.message_at(asking, place).key)
                 asking.keys, asking.chain = keys, _chained(keys, count)
         asking.last = self._last_before(asking, count)
 

@@ -96,7 +96,8 @@ class DerivedTurns:
         asking = conversations.read(facts, dialect, request)
         link = conversations.link(facts, asking)
         news = [
-            conversations.said(asking, place) for place in range(asking.new, len(asking.messages))
+            conversations.message_at(asking, place)
+            for place in range(asking.new, len(asking.messages))
         ]
         observe(news, bool(link is not None and link.node is not None and link.node.asked))
         turn = self._goes_on(facts, asking, link, news)

@@ -56,7 +56,7 @@ def _lineage(fact: told.LineageOpened, context: RowContext) -> dict[str, Any]:
 
 
 def _lineage_event(fact: told.LineageTold, context: RowContext) -> dict[str, Any]:
-    return {"text": context.said(fact.text, f"lineage:{fact.kind}")}
+    return {"text": context.redacted(fact.text, f"lineage:{fact.kind}")}
 
 
 def _version(fact: told.VersionMade, context: RowContext) -> dict[str, Any]:
@@ -80,7 +80,8 @@ def _evolution(fact: told.Evolved, context: RowContext) -> dict[str, Any]:
         changes = dict.fromkeys(_differing(*fact.configs), "")
     where = "evolution:change"
     redacted = {
-        context.said(kind, where): context.said(what, where) for kind, what in changes.items()
+        context.redacted(kind, where): context.redacted(what, where)
+        for kind, what in changes.items()
     }
     return {"changes": EncodedMap.of(redacted)}
 

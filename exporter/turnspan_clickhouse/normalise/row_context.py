@@ -111,7 +111,7 @@ class RowContext:
         """Whether content is recorded."""
         return self.redactor.settings.capture_content
 
-    def said(self, value: str, where: str) -> str:
+    def redacted(self, value: str, where: str) -> str:
         """A text that the application said of its work: redacted."""
         return self.redactor.text(value, where) if value else ""
 
@@ -121,7 +121,7 @@ class RowContext:
         if not self.captured:
             return ""
         limit = self.redactor.settings.content_limit_bytes
-        return limit_text(self.said(value, where), limit)[0]
+        return limit_text(self.redacted(value, where), limit)[0]
 
     def structure(self, value: Any, where: str) -> str:
         """A structure as JSON, redacted; empty for none."""

@@ -24,7 +24,7 @@ MAX_CALLS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class _CallEvents:
-    one: Received
+    received: Received
     turn_id: str
     round: int
 
@@ -56,12 +56,12 @@ class SilentCalls:
             Exception: what they say cannot be read.
         """
         call = self._calls[span]
-        whole = replace(call.one, span=with_events(call.one.span, events))
+        whole = replace(call.received, span=with_events(call.received.span, events))
         alone = Normaliser(ContentStore(), self._project, received=True)
         inner = Batch(batch.writer, batch.written_at)
         alone.span(whole.span, inner)
         alone.finish(inner)
-        self._calls[span] = replace(call, one=whole)
+        self._calls[span] = replace(call, received=whole)
         for rows in inner.rows.values():
             for row in rows:
                 if isinstance(row, SpanRow):

@@ -120,7 +120,7 @@ class Sifted:
 
     block: bytes
     dropped: int = 0
-    found: dict[Named, int] = field(default_factory=dict[Named, int])
+    names: dict[Named, int] = field(default_factory=dict[Named, int])
 
 
 def sift(table: str, block: bytes, tombstones: Tombstones) -> Sifted:
@@ -135,7 +135,7 @@ def sift(table: str, block: bytes, tombstones: Tombstones) -> Sifted:
     except (MalformedBlockError, UnknownTypeError):
         return Sifted(block)
     sifted = Sifted(block)
-    dropped = {row for row in range(rows.count) if rows.look(row, tombstones, sifted.found)}
+    dropped = {row for row in range(rows.count) if rows.look(row, tombstones, sifted.names)}
     if dropped:
         sifted.dropped = len(dropped)
         sifted.block = rows.block.without(dropped)

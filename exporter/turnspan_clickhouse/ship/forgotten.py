@@ -123,7 +123,7 @@ class Sieve:
         if not self._tombstones:
             return block, 0
         sifted: Sifted = sift(table, block, self._tombstones)
-        for named, until in sifted.found.items():
+        for named, until in sifted.names.items():
             if self._tombstones.until(*named) < until:
                 self._found[named] = until
         return sifted.block, sifted.dropped

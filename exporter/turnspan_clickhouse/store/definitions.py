@@ -103,7 +103,7 @@ def recover(dsn: Dsn, path: Path) -> None:
     # A copy says which rows are its own, and a schema what they look like: the rest comes last.
     order = {one: (not _copied(path, one), _name(dsn, one) not in kinds) for one in broken}
     for file in sorted(order, key=order.__getitem__):
-        content, how, again = _Lost(dsn, path, file, broken).found(kinds)
+        content, how, again = _Lost(dsn, path, file, broken).state(kinds)
         name, when = _name(dsn, file), time.strftime("%Y-%m-%d %H:%M", time.gmtime())
         # First: where it is killed after this, all of it is done again.
         _note(path, {**mended(dsn), name: (f"{when} UTC: {how}", again)})
@@ -126,7 +126,7 @@ class _Lost:
         self._known = {one for other in there.difference(broken) for one in _ids(other)}
         self._cut = {one for other in broken for one in _ids(other)}
 
-    def found(self, kinds: dict[str, bool]) -> tuple[str, str, bool]:
+    def state(self, kinds: dict[str, bool]) -> tuple[str, str, bool]:
         """What it was, empty for nothing; how that is mended; whether it is to be made again."""
         name = _name(self._dsn, self._file)
         ours, view = name in kinds, kinds.get(name, name.startswith("_tmp_replace_"))

@@ -128,7 +128,7 @@ def preferred(said: Judgment, rejected: str, id: str = "") -> Judgment:
 
 def pairs(ranking: Ranking) -> list[Judgment]:
     """The preferences that a ranking is made of."""
-    said, groups = ranking.said, ranking.groups
+    said, groups = ranking.judgment, ranking.groups
     values = (said.subject_kind, said.author, said.confidence, groups)
     best = replace(said, ranking_id=said.ranking_id or id_of(values))
     return [

@@ -250,7 +250,7 @@ class RecordProcessor(SpanProcessor):
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Export everything queued now; True when all of it was accepted in time, and nothing was
         lost since the last flush, of either kind, that answered."""
-        told, deadline = self._untold.told(), time.monotonic() + timeout_millis / 1000
+        told, deadline = self._untold.reported(), time.monotonic() + timeout_millis / 1000
         self._begin()
         fine = self.flush_to_spool(timeout_millis / 1000)
         left = max(0, int((deadline - time.monotonic()) * 1000))
@@ -272,7 +272,7 @@ class RecordProcessor(SpanProcessor):
     def flush_to_disk(self, timeout: float) -> bool:
         """As ``force_flush`` for seconds, but to the disk only, and synced; False also where the
         exporter knows no disk."""
-        told = self._untold.told()
+        told = self._untold.reported()
         fine = self.flush_to_spool(timeout)
         fine = isinstance(self.exporter, RecordExporter) and self.exporter.sync() and fine
         return self._untold.nothing_since(told) and fine

@@ -96,7 +96,7 @@ class Untold:
         """From now on only what is yet to be lost."""
         self._told = dict(self._counts())
 
-    def told(self) -> Mapping[str, int]:
+    def reported(self) -> Mapping[str, int]:
         """What was lost by the last flush that answered."""
         return self._told
 

@@ -50,9 +50,9 @@ class Note:
         self.decision = decision
         """``kept``, ``dropped``, or empty where it was only considered."""
         self.reason = reason
-        self.text = said(text)
-        self.section = said(section)
-        self.source = said(source)
+        self.text = text_or_none(text)
+        self.section = text_or_none(section)
+        self.source = text_or_none(source)
         self.score = score_of(score)
         self.tokens = count_of(tokens)
         self.hop = count_of(hop)
@@ -273,6 +273,6 @@ def texts_of(values: Any) -> list[str]:
         return [text_of(value) for value in values]
 
 
-def said(value: Any) -> str | None:
+def text_or_none(value: Any) -> str | None:
     """A text that an application may have given."""
     return None if value is None else text_of(value)

@@ -142,7 +142,7 @@ class Ranking(Fact):
     ``said`` is what the preferences have in common.
     """
 
-    said: Judgment
+    judgment: Judgment
     groups: tuple[tuple[str, ...], ...]
     """The ids; those in one group are equal."""
 

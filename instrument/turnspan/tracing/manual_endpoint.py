@@ -78,7 +78,7 @@ class ManualEndpoint(Endpoint):
     def reply(self, response: Any) -> ReplyFacts:
         """What was told, for the turn."""
         reasons = [self.finish_reason] if self.finish_reason else []
-        text = self.text or "" if self.said else None
+        text = self.text or "" if self.has_answer else None
         return ReplyFacts(self.model, reasons, text, self.tool_calls, self.usage)
 
     def error_code(self, error: BaseException) -> Any:
@@ -86,12 +86,12 @@ class ManualEndpoint(Endpoint):
         return None
 
     @property
-    def given(self) -> bool:
+    def is_filled(self) -> bool:
         """Whether anything was told."""
         return bool(self.text or self.thoughts or self.tool_calls or self.finish_reason)
 
     @property
-    def said(self) -> bool:
+    def has_answer(self) -> bool:
         """Whether it was told what the model said, were it nothing."""
         return self.text is not None or bool(self.thoughts or self.tool_calls)
 
@@ -109,7 +109,7 @@ class ManualEndpoint(Endpoint):
                 for i, n, a in self.tool_calls
             ]
         choice = {"index": 0, "message": message, "finish_reason": self.finish_reason or None}
-        choices = [choice] if self.said else []
+        choices = [choice] if self.has_answer else []
         return {"id": self.id, "model": self.model, "choices": choices}
 
     def _genai(self) -> dict[str, Any]:
@@ -123,5 +123,5 @@ class ManualEndpoint(Endpoint):
         message: dict[str, Any] = {"role": "assistant", "parts": parts}
         if self.finish_reason:
             message["finish_reason"] = self.finish_reason
-        messages = [message] if self.said else []
+        messages = [message] if self.has_answer else []
         return {"id": self.id, "model": self.model, "messages": messages}

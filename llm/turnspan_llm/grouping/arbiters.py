@@ -57,7 +57,7 @@ class ArbiterRow:
     """Those of them whose last iteration it may be."""
     blocks: list[AnswerBlock] | None = None
     """``None`` where the answers could not be read apart."""
-    told: IterationText | None = None
+    iteration_text: IterationText | None = None
     before: list[tuple[ArbiterRow, int]] = field(default_factory=list["tuple[ArbiterRow, int]"])
     """The arbiters whose iterations its history tells, with their numbers."""
     number: int = 0
@@ -103,7 +103,7 @@ def read_arbiters(source: LogDatabase, rows: LogRows, window: int) -> list[Arbit
     for row in rows.arbiters:
         arbiter = ArbiterRow(row)
         found.append(arbiter)
-        logged = source.one(row)
+        logged = source.response(row)
         if logged is None or row.began < 0:
             continue
         open_.move(row.began)
@@ -112,23 +112,23 @@ def read_arbiters(source: LogDatabase, rows: LogRows, window: int) -> list[Arbit
         end = reading.answers()
         synthesis = between_tags(logged.response, "synthesis")
         told = None if synthesis is None else known(synthesis)
-        if arbiter.told is not None and end is not None:
+        if arbiter.iteration_text is not None and end is not None:
             reading.history(end, told, recent.get(arbiter.question or b"", []))
         arbiter.sequential = one_after_the_other(logged.prompt)
         arbiter.finals = [out for out in arbiter.finals if _may_end(arbiter, told, out)]
         if told is not None and not arbiter.finals:
             arbiter.finals = [
-                out for out in arbiter.outputs if out.told is None and out.answer == told
+                out for out in arbiter.outputs if out.json is None and out.answer == told
             ]
-        if arbiter.question is not None and arbiter.told is not None:
+        if arbiter.question is not None and arbiter.iteration_text is not None:
             recent.setdefault(arbiter.question, []).append(arbiter)
     return found
 
 
 def _may_end(arbiter: ArbiterRow, synthesis: KnownText | None, output: LogRow) -> bool:
     """Whether an arbiter that saw an output's last answers may have written it."""
-    count = output.told.iterations if output.told is not None else None
-    if count is not None and arbiter.told is not None and arbiter.number < count - 1:
+    count = output.json.iterations if output.json is not None else None
+    if count is not None and arbiter.iteration_text is not None and arbiter.number < count - 1:
         return False
     return synthesis is None or synthesis == output.answer
 
@@ -168,7 +168,7 @@ class _Reading:
 
     def _of(self, output: LogRow) -> bool:
         row = self._arbiter.row
-        named = output.told.arbiter if output.told is not None else None
+        named = output.json.arbiter if output.json is not None else None
         # A name that no row has is an alias: the log has the model's own name.
         return row.within(output) and (
             named is None or named == row.model or named not in self._rows.models
@@ -179,10 +179,10 @@ class _Reading:
         arbiter = self._arbiter
         readings: list[tuple[int, list[AnswerBlock]]] = []
         for output in arbiter.outputs:
-            if output.told is None:
+            if output.json is None:
                 continue
             for start in self._starts:
-                told = self._as_told(start, output.told.answers)
+                told = self._as_told(start, output.json.answers)
                 if told is not None:
                     arbiter.finals.append(output)
                     readings.append(told)
@@ -194,7 +194,7 @@ class _Reading:
         if reading is None:
             return None
         end, arbiter.blocks = reading
-        arbiter.told = IterationText(None, joined(self._lines(arbiter.blocks)), None)
+        arbiter.iteration_text = IterationText(None, joined(self._lines(arbiter.blocks)), None)
         return end
 
     def _likeliest(
@@ -321,10 +321,10 @@ class _Reading:
     def history(self, end: int, synthesis: KnownText | None, earlier: list[ArbiterRow]) -> None:
         """Find the arbiters whose iterations this one's history tells."""
         arbiter = self._arbiter
-        assert arbiter.told is not None
+        assert arbiter.iteration_text is not None
         found = history(self._prompt, end)
         if found is None:
-            arbiter.told = None
+            arbiter.iteration_text = None
             return
         start, stop = found
         before = None
@@ -334,9 +334,9 @@ class _Reading:
             for other in islice(reversed(earlier), _EARLIER):
                 if other.row.began < self._since:
                     break
-                if other.told is None or other.row.until > arbiter.row.since + SLACK:
+                if other.iteration_text is None or other.row.until > arbiter.row.since + SLACK:
                     continue
-                number = told_iteration(self._prompt, start, stop, other.told)
+                number = told_iteration(self._prompt, start, stop, other.iteration_text)
                 if number is not None:
                     arbiter.before.append((other, number))
-        arbiter.told = IterationText(before, arbiter.told.lines, synthesis)
+        arbiter.iteration_text = IterationText(before, arbiter.iteration_text.lines, synthesis)

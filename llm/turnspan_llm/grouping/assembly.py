@@ -107,8 +107,8 @@ def _of_chain(found: AssembledRun, chain: Chain) -> _Draft:
     output = chain.output
     draft = _Draft(output, output.model, count=chain.count)
     sure = (MatchKey.INTERVAL, MatchKey.QUESTION, MatchKey.MODELS)
-    told = (MatchKey.ANSWERS,) if output.told is not None else ()
-    final = chain.final.told if chain.final is not None else None
+    told = (MatchKey.ANSWERS,) if output.json is not None else ()
+    final = chain.final.iteration_text if chain.final is not None else None
     spoken = (MatchKey.SYNTHESIS,) if final is not None and final.synthesis is not None else ()
     draft.keys = (*sure, *spoken, *told) if chain.final is not None else (MatchKey.MODELS,)
     for number in range(1, chain.count + 1):
@@ -242,7 +242,7 @@ def _ambiguous(found: AssembledRun) -> dict[LogRow, list[RowCandidate]]:
             open_.setdefault(other.row, []).append(candidate)
     for output, arbiters in found.chains.unpaired.items():
         for arbiter in arbiters:
-            count = output.told.iterations if output.told is not None else None
+            count = output.json.iterations if output.json is not None else None
             candidate = RowCandidate(output.id, FINAL_ARBITER, count or 0)
             open_.setdefault(arbiter.row, []).append(candidate)
     return open_

@@ -60,7 +60,7 @@ def chains(outputs: Iterable[LogRow], arbiters: list[ArbiterRow], allowed: Allow
             found.by_output[output] = Chain(output, {}, 0, final)
         else:
             found.unpaired[output] = finals.open.get(output, [])
-            count = output.told.iterations if output.told is not None else None
+            count = output.json.iterations if output.json is not None else None
             found.by_output[output] = Chain(output, {}, count or 1, None)
     _go_back(found, arbiters, allowed)
     return found
@@ -72,8 +72,8 @@ def stand_in(found: Chains, members: Iterable[LogRow]) -> None:
     wanted = {
         answer.text
         for chain in lonely
-        if chain.output.told is not None
-        for answer in chain.output.told.answers
+        if chain.output.json is not None
+        for answer in chain.output.json.answers
     }
     by_text: dict[KnownText, list[LogRow]] = {}
     for row in members if wanted else ():
@@ -81,13 +81,13 @@ def stand_in(found: Chains, members: Iterable[LogRow]) -> None:
             by_text.setdefault(row.answer, []).append(row)
     for chain in lonely:
         output = chain.output
-        if output.told is None or output.question is None:
+        if output.json is None or output.question is None:
             continue
         blocks = [
             AnswerBlock(
                 answer.model, answer.failed, answer.text, 0, tuple(by_text.get(answer.text, ()))
             )
-            for answer in output.told.answers
+            for answer in output.json.answers
         ]
         chain.stand_in = ArbiterRow(output, output.question.digest, [output], blocks=blocks)
 
@@ -125,7 +125,7 @@ def _may_share(one: ArbiterRow, other: ArbiterRow, allowed: Allowed) -> bool:
 
 def _fill(chain: Chain, final: ArbiterRow, before: dict[ArbiterRow, list[ArbiterRow]]) -> None:
     """Put the arbiters before the final one into their iterations."""
-    told = chain.output.told
+    told = chain.output.json
     count = told.iterations if told is not None else None
     chain.count = count if count is not None else final.number + 1
     # A model that is used again in the same process keeps the history of its earlier runs.

@@ -68,7 +68,7 @@ def _within_the_hour(
     arbiter: LogRow,
     window: int,
 ) -> list[tuple[LogRow, int]]:
-    logged = source.one(arbiter)
+    logged = source.response(arbiter)
     found: dict[LogRow, int] = {}
     for text in _snippets(logged.prompt if logged is not None else ""):
         for row in by_text.get(text, ()):

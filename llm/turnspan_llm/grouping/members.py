@@ -104,9 +104,15 @@ def _fitting(
     output = place.chain.output if place.chain is not None else None
     arbiter = place.arbiter
     first = (
-        place.number == 1 if place.chain else arbiter.told is None or arbiter.told.before is None
+        place.number == 1
+        if place.chain
+        else arbiter.iteration_text is None or arbiter.iteration_text.before is None
     )
-    synthesis = place.before.told.synthesis if place.before and place.before.told else None
+    synthesis = (
+        place.before.iteration_text.synthesis
+        if place.before and place.before.iteration_text
+        else None
+    )
     return [
         row
         for row in block.rows

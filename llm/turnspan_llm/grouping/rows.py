@@ -93,7 +93,7 @@ class LogRow:
     assigned_role: int | None
     question: KnownText | None = None
     """Of an output."""
-    told: OutputJson | None = None
+    json: OutputJson | None = None
     """Of an output."""
     member: MemberPrompt | None = None
 
@@ -118,7 +118,7 @@ class LogDatabase:
     layout: Layout
     configs: Mapping[str, Mapping[str, Any]]
 
-    def one(self, row: LogRow) -> LoggedResponse | None:
+    def response(self, row: LogRow) -> LoggedResponse | None:
         """A row with its texts."""
         return next(self.some(row.table, [row.position]), None)
 
@@ -308,7 +308,7 @@ def _tell(row: LogRow, logged: LoggedResponse) -> None:
     if is_dict(said):
         if isinstance(said.get("original_prompt"), str):
             question = said["original_prompt"]
-        row.told = _told(said)
+        row.json = _told(said)
     row.question = known(question)
 
 

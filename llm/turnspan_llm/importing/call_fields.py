@@ -45,7 +45,7 @@ class LoggedCall:
     reply: list[Message]
     text: str
     """What it wrote for the user to read."""
-    said: str
+    user_text: str
     """What the user asked; empty for a call that only brings tools' results."""
     begins: bool
     """Whether it begins a turn: it is not the next round of a chain of tools."""
@@ -127,7 +127,7 @@ def begun(table: str, row: Row, session: str, before: int, notes: Notes) -> Logg
         messages=[],
         reply=[],
         text="",
-        said="",
+        user_text="",
         begins=True,
         response_model=as_text(row.get("resolved_model")),
     )

@@ -252,7 +252,7 @@ class Thread:
             new.append(node)
         new.reverse()
         said = [node for node in new if node.message["role"] == "user"]
-        call.said = "\n".join(_text(node.message) for node in said)
+        call.user_text = "\n".join(_text(node.message) for node in said)
         for node in new:
             if node.message["role"] == "tool":
                 self._read_outcomes(call, node.message)
@@ -292,8 +292,8 @@ class Thread:
             call.attributes[f"{PREFIX}{kind}_fragments"] = fragments_told(fragments)
         # llm sends them before what the user wrote, in one text.
         sent = "\n".join(as_text(row.get("content")) for row in given.get("prompt", []))
-        if sent and call.said.startswith(sent):
-            call.said = call.said[len(sent) :].removeprefix("\n") or call.said
+        if sent and call.user_text.startswith(sent):
+            call.user_text = call.user_text[len(sent) :].removeprefix("\n") or call.user_text
         served = {
             as_text(row["tool_call_id"]): row
             for row in readers.source.rows("tool_instantiations", "turn_id", [call.id])

@@ -47,7 +47,7 @@ class LogPosition:
         mark = self.calls.get(table)
         return mark.row if mark is not None else -(2**63)
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As JSON says it."""
         marks = {table: [mark.row, mark.id, mark.rows] for table, mark in self.calls.items()}
         return {"calls": marks, "beside": self.beside}
@@ -67,7 +67,7 @@ class LogPosition:
 
 def written(positions: Sequence[LogPosition]) -> str:
     """The positions in the databases of a log, as ``read`` reads them."""
-    told = {"version": _VERSION, "databases": [position.told() for position in positions]}
+    told = {"version": _VERSION, "databases": [position.as_json() for position in positions]}
     return json.dumps(told, separators=(",", ":"))
 
 

@@ -131,7 +131,7 @@ class ResponseReader:
         ]
         typed = as_text(row.get("prompt"))
         text = "\n".join([*pieces, *([typed] if typed else [])])
-        call.said = typed or text
+        call.user_text = typed or text
         return text
 
     def _fragments(self, table: str, call: LoggedCall) -> list[Row]:

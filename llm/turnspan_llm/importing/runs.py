@@ -69,7 +69,7 @@ class RunRecords:
                 place,
                 name=run.name,
                 strategy=told.strategy,
-                prompt=output.said or None,
+                prompt=output.user_text or None,
                 started_at=output.start,
                 status=FINISHED,
                 final_text=output.text or None,

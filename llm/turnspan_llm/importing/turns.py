@@ -162,7 +162,7 @@ class _OneTurn:
 
     def _end(self, about: Mapping[str, str]) -> None:
         turn, root = self._turn, self._calls[0]
-        turn.user_message = root.said or None
+        turn.user_message = root.user_text or None
         attributes: dict[str, Any] = {
             semconv.OPERATION_NAME: semconv.OP_INVOKE_AGENT,
             **self._given,

@@ -159,7 +159,7 @@ def signal(store: Store, project: str, turn_id: str, told: Iterable[JudgmentReco
 class ReviewItem:
     """A turn that is to be judged, with the conversation it is in and what was said of it."""
 
-    found: RecordRef
+    record: RecordRef
     conversation: Conversation
     turn: TurnRecord
     number: int

@@ -40,7 +40,7 @@ class ZeroCheck:
     """One question whose answer must be 0, as a sentence, and the answer."""
 
     what: str
-    found: int
+    count: int
 
 
 def mark_unreferenced(work: Work, days: float = 0.0) -> None:

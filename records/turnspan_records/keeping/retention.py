@@ -136,10 +136,10 @@ def _finish(work: Work, progress: Progress) -> tuple[Manifest | None, tuple[Zero
     progress("checking", 0, 1)
     checks = tuple(violations(work, float(said["days"])))
     progress("checking", 1, 1)
-    broken = [check for check in checks if check.found]
+    broken = [check for check in checks if check.count]
     if broken:
         raise KeepingError(
-            f"After deleting there are {broken[0].found:,} {broken[0].what}, but there should be "
+            f"After deleting there are {broken[0].count:,} {broken[0].what}, but there should be "
             "none: find out what else writes to or deletes from this store, then run it again."
         )
     work.clear()

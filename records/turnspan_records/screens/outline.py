@@ -135,7 +135,7 @@ class _OutlineBuilder:
         ran = request.execution
         if ran is not None:
             self._requested.add(ran.span_id)
-        given = previews.given(request.seen)
+        given = previews.result_of(request.seen)
         as_given = False
         if request.answered and ran is not None:
             as_given = given.digest == int(self._tools[ran.span_id]["answered_digest"])
@@ -187,7 +187,7 @@ def _turn(turn: TurnRecord, row: Mapping[str, Any]) -> OutlineTurn:
 def _head(message: MessageRecord, size: int) -> Head:
     thoughts = "\n".join(_said(message, "reasoning"))
     text = "\n\n".join(_said(message, "text")) or "\n".join(
-        previews.given(part["response"]).text
+        previews.result_of(part["response"]).text
         for part in message.parts
         if part["type"] == "tool_call_response"
     )

@@ -26,7 +26,7 @@ class ToolResultPreview:
     digest: int = 0
 
 
-def given(response: object) -> ToolResultPreview:
+def result_of(response: object) -> ToolResultPreview:
     """A part's response; empty where there is none."""
     return response if isinstance(response, ToolResultPreview) else ToolResultPreview()
 

@@ -73,13 +73,16 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """One chat message. ``identity`` is a hash of what it says without reasoning and ids, ``said``
-    one with the reasoning that is written: ids differ from run to run and say nothing."""
+    """One chat message.
+
+    ``identity`` is a hash of what it says without reasoning and ids, ``digest`` one with the
+    reasoning that is written: ids differ from run to run and say nothing.
+    """
 
     role: str
     body: dict[str, Any]
     identity: bytes
-    said: bytes
+    digest: bytes
     asks: tuple[tuple[str, str], ...] = ()
     """Id and name of each tool that it asks for."""
     answers: tuple[str, str] | None = None
@@ -292,7 +295,7 @@ def _sealed(chat: Chat) -> Chat:
     return replace(
         chat,
         identity=_digest(what),
-        said=_digest([*what, chat.body.get("reasoning_content")]),
+        digest=_digest([*what, chat.body.get("reasoning_content")]),
         asks=tuple((one["id"], one["function"]["name"]) for one in calls),
     )
 

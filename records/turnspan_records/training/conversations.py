@@ -30,8 +30,8 @@ class DialogueStep:
     """One call: what it was given, and what it said."""
 
     call: CallRow
-    given: list[Chat]
-    said: list[Chat]
+    prompt: list[Chat]
+    reply: list[Chat]
 
 
 @dataclass(slots=True)
@@ -130,7 +130,7 @@ class SessionDialogues:
         self._known: dict[str, list[Chat] | str] = {}
         self._notes: dict[str, Counter[str]] = {}
 
-    def told(self, calls: Sequence[CallRow]) -> TrainingDialogue:
+    def dialogue(self, calls: Sequence[CallRow]) -> TrainingDialogue:
         """The conversation that the last of these calls ended.
 
         Raises:
@@ -164,7 +164,7 @@ class SessionDialogues:
             UnfitError: it cannot be told exactly.
         """
         step = DialogueStep(call, self._messages(call.inputs), [])
-        told = TrainingDialogue(list(step.given), [], [], [step])
+        told = TrainingDialogue(list(step.prompt), [], [], [step])
         for hash_ in dict.fromkeys(call.inputs):
             told.left_out.update(self._notes.get(hash_) or ())
         return told
@@ -172,7 +172,7 @@ class SessionDialogues:
     def replied(self, call: CallRow) -> str | None:
         """The text of a call's reply; ``None`` where a chat message has no place for it."""
         try:
-            return "\n".join(one.text for one in self._step(call).said)
+            return "\n".join(one.text for one in self._step(call).reply)
         except UnfitError:
             return None
 
@@ -249,8 +249,8 @@ def _is_cut(call: CallRow) -> bool:
 
 def _continues(later: DialogueStep, before: DialogueStep) -> bool:
     """Whether a call was given all that one before it was given, and what that one said."""
-    given = [one.identity for one in (*before.given, *before.said)]
-    return [one.identity for one in later.given[: len(given)]] == given
+    given = [one.identity for one in (*before.prompt, *before.reply)]
+    return [one.identity for one in later.prompt[: len(given)]] == given
 
 
 def _unfolded(steps: list[DialogueStep]) -> TrainingDialogue:
@@ -259,13 +259,13 @@ def _unfolded(steps: list[DialogueStep]) -> TrainingDialogue:
     completion: list[Chat] = []
     trained: list[bool] = []
     for at, step in enumerate(steps):
-        completion += step.said
-        trained += [True] * len(step.said)
+        completion += step.reply
+        trained += [True] * len(step.reply)
         if at + 1 < len(steps):
-            new = steps[at + 1].given[len(step.given) + len(step.said) :]
+            new = steps[at + 1].prompt[len(step.prompt) + len(step.reply) :]
             completion += new
             trained += [False] * len(new)
-    return TrainingDialogue(list(steps[0].given), completion, trained, steps)
+    return TrainingDialogue(list(steps[0].prompt), completion, trained, steps)
 
 
 def leading_text(messages: Sequence[Chat]) -> str:

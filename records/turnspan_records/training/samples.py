@@ -97,7 +97,7 @@ class Samples:
         Raises:
             UnfitError: it cannot be told exactly, or the format has no place for a part of it.
         """
-        told = self._conversations.told(one.calls)
+        told = self._conversations.dialogue(one.calls)
         good = self._wanted.kind == "kto" and any(rule.holds(judged) for rule in self._wanted.good)
         if told.cut and (good or self._wanted.kind in ("sft", "cot")):
             raise UnfitError("reply_cut_short")

@@ -49,14 +49,14 @@ class Tokens:
 
     def of_message(self, message: Chat) -> int:
         """How many tokens a message has; images count as nothing."""
-        known = self._known.get(message.said)
+        known = self._known.get(message.digest)
         if known is None:
             if len(self._known) >= _KEPT:
                 self._known.clear()
             calls = message.body.get("tool_calls", ())
             written = [message.text, str(message.body.get("reasoning_content", ""))]
             written += [dumps(call["function"]).decode() for call in calls]
-            known = self._known[message.said] = sum(self.of(text) for text in written if text)
+            known = self._known[message.digest] = sum(self.of(text) for text in written if text)
         return known
 
 

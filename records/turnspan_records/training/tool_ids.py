@@ -66,7 +66,7 @@ def prompt_hash(system_and_tools: bytes, messages: Sequence[Chat]) -> bytes:
     digest = blake2b(system_and_tools, digest_size=16)
     numbers: dict[str, int] = {}
     for message in messages:
-        digest.update(message.said)
+        digest.update(message.digest)
         for id_, _ in message.asks:
             numbers[id_] = len(numbers)
         if message.answers is not None:

@@ -166,7 +166,7 @@ class Making:
         given: Any = None
         try:
             if call.wants_response:
-                given = endpoint.given(self._texts)
+                given = endpoint.reply_of(self._texts)
         finally:
             first = self.first if stream else None
             outcome = outcome if stream else ""

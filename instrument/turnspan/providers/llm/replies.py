@@ -98,7 +98,7 @@ class PluginResponse(Endpoint):
             frozen["tools"] = _tools.freeze(tools)
         return frozen
 
-    def given(self, texts: list[str]) -> dict[str, Any]:
+    def reply_of(self, texts: list[str]) -> dict[str, Any]:
         """What came back, in the dialect; ``texts`` are the pieces that its reader got."""
         messages = freeze(answered(self._response, texts))
         reason = _finish_reason(self._json())

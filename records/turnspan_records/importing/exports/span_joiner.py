@@ -34,7 +34,7 @@ class SpanJoiner:
             groups.join(groups.group(f"session\0{session}".encode(errors="replace")), group)
         content = call.content()
         if isinstance(content, InferenceContent):
-            for other in self._joiner.found(
+            for other in self._joiner.groups_before(
                 content.dialect, content.request, content.response, group
             ):
                 groups.join(other, group)

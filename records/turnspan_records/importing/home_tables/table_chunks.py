@@ -75,7 +75,7 @@ class TablePosition:
         del self.gaps[:-_MAX_GAPS]
         self.key = str(key)
 
-    def found(self, keys: Sequence[int]) -> None:
+    def fill(self, keys: Sequence[int]) -> None:
         """Rows came late: they are missing no more."""
         for key in keys:
             self.gaps = [
@@ -223,7 +223,7 @@ class Table:
                 return f" WHERE {key} > %s AND {key} <= %s", [int(reached.key), last]
 
             while rows := self._read(after, reached):
-                place.found([int(row[self.key.name] or 0) for row in rows])
+                place.fill([int(row[self.key.name] or 0) for row in rows])
                 yield Chunk(rows, place.text(), late=True)
 
     def _read(

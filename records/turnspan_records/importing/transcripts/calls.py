@@ -50,7 +50,7 @@ class TranscriptCall:
     host: str = ""
     """The server, where the log says it."""
 
-    def told(self, origin: SpanOrigin) -> tuple[ReadableSpan, Content]:
+    def span_and_content(self, origin: SpanOrigin) -> tuple[ReadableSpan, Content]:
         """Its span, and what was said."""
         attributes: dict[str, Any] = {semconv.PROVIDER_NAME: origin.provider}
         if self.host:

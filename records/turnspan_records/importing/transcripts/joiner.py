@@ -34,7 +34,7 @@ class Joiner:
         self._reader = HistoryReader()
         self._known: OrderedDict[int, int] = OrderedDict()
 
-    def found(self, dialect: str, request: Any, response: Any, group: int) -> list[int]:
+    def groups_before(self, dialect: str, request: Any, response: Any, group: int) -> list[int]:
         """The groups of earlier calls that a call goes on with; its own is remembered."""
         parts = split_request(dialect, request)
         said = [self._reader.message(dialect, raw) for raw in parts.messages_raw]

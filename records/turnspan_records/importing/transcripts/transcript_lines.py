@@ -63,7 +63,9 @@ class Transcripts:
         group = groups.group(f"session\0{session}".encode(errors="replace") if session else b"")
         groups.add(group, read.place)
         endpoint = self._provider.endpoint(said)
-        for other in self._joiner.found(endpoint.dialect, said.request, said.response, group):
+        for other in self._joiner.groups_before(
+            endpoint.dialect, said.request, said.response, group
+        ):
             groups.join(other, group)
         return ()
 
@@ -120,7 +122,7 @@ class Transcripts:
 
     def _tell(self, calls: list[TranscriptCall], part: Part) -> None:
         for call in sorted(calls, key=lambda each: (each.end, each.start)):
-            span, content = call.told(self._origin)
+            span, content = call.span_and_content(self._origin)
             part.spans.append(span)
             part.contents.append((span, content))
 
