@@ -80,7 +80,9 @@ class QuietExporter(RedactingExporter):
         finally:
             _thread.exporter = None
         if result is SpanExportResult.SUCCESS:
-            self._arrived()
+            if self._said:
+                logger.warning("Spans reach %s again; %d were lost.", self._name, self._lost)
+            self._said, self._reason, self._lost = False, "", 0
         else:
             self._lost += len(spans)
             self.say()
@@ -116,11 +118,6 @@ class QuietExporter(RedactingExporter):
                 self._name,
                 self._reason or "no answer",
             )
-
-    def _arrived(self) -> None:
-        if self._said:
-            logger.warning("Spans reach %s again; %d were lost.", self._name, self._lost)
-        self._said, self._reason, self._lost = False, "", 0
 
 
 class BoundedProcessor(BatchSpanProcessor):
