@@ -12,7 +12,6 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
-from opentelemetry import context as otel_context
 from opentelemetry.trace import Tracer
 
 from turnspan import config, semconv
@@ -24,10 +23,10 @@ from turnspan.patching.stainless import closed
 from turnspan.patching.stream import RECORD, StreamRecord
 from turnspan.providers.litellm.calls import PARAMETERS, body_of, endpoints
 from turnspan.providers.litellm.names import Served, served_by, where_of
+from turnspan.providers.litellm.retries import Retries, current_retries
 from turnspan.providers.openai.instrumentor import streams_usage
 from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict
-from turnspan.tracing import recording
 from turnspan.tracing.begin_call import begin, current_call
 from turnspan.tracing.model_call import COMPLETE, ModelCall
 
@@ -35,8 +34,6 @@ _ASKED: Final = guard("litellm.stream_usage")
 _SERVED: Final = guard("litellm.served")
 _FOLD: Final = guard("litellm.fold")
 _FINISH: Final = guard("litellm.finish")
-_GROUP: Final = guard("litellm.retries")
-_RETRIES: Final = otel_context.create_key("turnspan-litellm-retries")
 
 _STREAMS: Final = (
     ("litellm.litellm_core_utils.streaming_handler", "CustomStreamWrapper"),
@@ -52,52 +49,6 @@ _SPEAK_OPENAI: Final = frozenset(
 )
 """Providers whose streams carry token usage only where it is asked for."""
 _USAGE: Final = {"include_usage": True}
-
-
-class Retries:
-    """The attempts of one call, ``with`` this: one that failed waits here for the next."""
-
-    call: ModelCall | None = None
-    served: Served | None = None
-    error: BaseException | None = None
-    _token: object | None = None
-
-    def __enter__(self) -> None:
-        with _GROUP:
-            self._token = otel_context.attach(otel_context.set_value(_RETRIES, self))
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        with _GROUP:
-            recording.detach(self._token)
-            call, self.call = self.call, None
-            if call is not None:
-                self._end(call)
-
-    def again(self, served: Served) -> ModelCall | None:
-        """The call that failed, if the next attempt is the same one; any other ends here."""
-        call, self.call = self.call, None
-        if call is not None and served == self.served:
-            self.error = None
-            call.tries += 1
-            return call
-        if call is not None:
-            self._end(call)
-        return None
-
-    def hold(self, call: ModelCall, served: Served, error: BaseException) -> None:
-        """An attempt failed."""
-        self.call, self.served, self.error = call, served, error
-
-    def _end(self, call: ModelCall) -> None:
-        error, self.error = self.error, None
-        if error is not None:
-            call.failed(error)
-
-
-def current_retries() -> Retries | None:
-    """What the Router is at, in this context."""
-    found = otel_context.get_value(_RETRIES)
-    return found if isinstance(found, Retries) else None
 
 
 class Begun:
