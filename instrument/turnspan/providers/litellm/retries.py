@@ -27,14 +27,15 @@ class Retries:
 
     def __enter__(self) -> None:
         with _GROUP:
-            self._token = otel_context.attach(otel_context.set_value(_RETRIES, self))
+            self.begin()
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         with _GROUP:
-            recording.detach(self._token)
-            call, self.call = self.call, None
-            if call is not None:
-                self._end(call)
+            self.end()
+
+    def begin(self) -> None:
+        """The Router tries, perhaps several times."""
+        self._token = otel_context.attach(otel_context.set_value(_RETRIES, self))
 
     def again(self, served: Served) -> ModelCall | None:
         """The call that failed, if the next attempt is the same one; any other ends here."""
@@ -50,6 +51,13 @@ class Retries:
     def hold(self, call: ModelCall, served: Served, error: BaseException) -> None:
         """An attempt failed."""
         self.call, self.served, self.error = call, served, error
+
+    def end(self) -> None:
+        """There will be no other attempt."""
+        recording.detach(self._token)
+        call, self.call = self.call, None
+        if call is not None:
+            self._end(call)
 
     def _end(self, call: ModelCall) -> None:
         error, self.error = self.error, None
