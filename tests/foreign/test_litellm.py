@@ -24,7 +24,7 @@ import turnspan
 from support import gemini_bodies
 from support.model_replies import USAGE, WEATHER_CALL, chat, chat_stream, message, message_stream
 from turnspan import config
-from turnspan.providers.litellm import calls
+from turnspan.providers.litellm import calls, retries
 from turnspan.providers.litellm import instrumentor as provider
 from turnspan.providers.litellm import names as litellm_names
 from turnspan.providers.openai import chat as openai_chat
@@ -444,7 +444,7 @@ def _seams() -> Iterator[tuple[str, Any, str]]:
             provider.LiteLLMFunction,
             ("_begin", "_asking_for_usage", "_failed", "_answered"),
         ),
-        (provider.Retries, ("begin", "again", "hold", "end", "_end")),
+        (retries.Retries, ("begin", "again", "hold", "end", "_end")),
         (provider.Begun, ("__init__",)),
         (
             provider,
