@@ -255,3 +255,32 @@ def leads_somewhere(name: str) -> bool:
                 return False
         found = getattr(found, part)
     return True
+
+
+VAGUE = {"each", "found", "given", "one", "said", "told"}
+"""Words that name nothing: who meets one has to read where it comes from."""
+KEYS = {"comparison", "errors", "overview", "queues", "reading_view", "turn_end"}
+"""Modules of the records whose fields are keys of the page's JSON, as those in ``web/api``."""
+
+
+def test_what_others_use_is_named_by_what_it_holds() -> None:
+    """Fields, attributes, functions and properties without an underscore."""
+    vague: list[str] = []
+    for wing in WINGS:
+        for path in sorted((REPOSITORY / wing).rglob("*.py")):
+            if path.parent.name == "api" or path.stem in KEYS or "node_modules" in path.parts:
+                continue
+            tree = ast.parse(path.read_text("utf-8"))
+            vague += [f"{path.name}:{line} {name}" for line, name in _public(tree) if name in VAGUE]
+    assert vague == []
+
+
+def _public(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.ClassDef):
+            fields = (one for one in node.body if isinstance(one, ast.AnnAssign))
+            yield from ((one.lineno, ast.unparse(one.target)) for one in fields)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr

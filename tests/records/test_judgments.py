@@ -51,7 +51,7 @@ def test_a_history_has_what_was_said_and_what_was_withdrawn(store: Store) -> Non
     ship(store, spool=spool)
 
     told = judgments(store, PROJECT, "turn", "t1")
-    assert sorted((one.kind, one.said, one.author, one.holds) for one in told) == [
+    assert sorted((one.kind, one.verdict, one.author, one.holds) for one in told) == [
         ("comment", "no", "bob", True),
         ("outcome", "rejected", "bob", False),
         ("outcome", "used", "ada", True),
@@ -76,7 +76,7 @@ def test_a_ranking_is_told_from_preferences(store: Store) -> None:
     ship(store, spool=spool)
     told = judgments(store, PROJECT, "turn", "a")
     ranked = [one for one in told if one.ranking_id]
-    assert sorted(one.said for one in ranked) == ["a over b", "a over c"]
+    assert sorted(one.verdict for one in ranked) == ["a over b", "a over c"]
     assert len({one.ranking_id for one in ranked}) == 1
     assert len(told) == 3
     # Of a pair one holds: the newest.

@@ -138,7 +138,7 @@ def test_an_attempt_is_preferred_by_its_turn(shop: Store) -> None:
     given += judge(spool, subjects[1:], "ada", "directive-1234", directive="add prices")
     bad = judge(spool, subjects, "ada", "allbad-1234", outcome="rejected")
     told = judgments(shop, PROJECT, "turn", IDS[0], also=also(spool))
-    assert [(one.kind, one.said) for one in told if one.kind != "preference"] == [
+    assert [(one.kind, one.verdict) for one in told if one.kind != "preference"] == [
         ("score", "8"),
         ("directive", "add prices"),
         ("outcome", "rejected"),

@@ -56,7 +56,7 @@ def test_what_waits_counts_and_lands_with_the_next_question(store: Store) -> Non
         return (
             progress(store, queue, "ada", also=also),
             [one.id for one in waiting(store, queue, "bob", also=also)],
-            [(one.kind, one.said, one.author, one.holds, one.withdrawn_by) for one in told],
+            [(one.kind, one.verdict, one.author, one.holds, one.withdrawn_by) for one in told],
         )
 
     also = unlanded(spool)

@@ -145,12 +145,12 @@ def _judgment(one: JudgmentRecord, page: Page) -> None:
     page.line(
         (f"  {values.moment(one.created_at)}  ", styles.FAINT),
         (f"{one.kind} ", style),
-        (values.one_line(one.said), style or styles.TITLE),
+        (values.one_line(one.verdict), style or styles.TITLE),
         (f"  {_by(one.author, one.source)}{sure}  {values.short_id(one.id)}", styles.FAINT),
     )
     if one.ranking_id:
         page.line((f"    of ranking {values.one_line(one.ranking_id)}", styles.FAINT))
-    if one.comment and one.comment != one.said:
+    if one.comment and one.comment != one.verdict:
         page.line((f"    {values.one_line(one.comment)}", style))
     if one.withdrawn_at is not None:
         why = f": {one.reason}" if one.reason else ""

@@ -21,18 +21,18 @@ _LONGEST: Final = 8_000
 """Characters that are looked at; what is said of them is cut again, once it is masked."""
 
 
-def said(problem: Any, depth: int = 0) -> str:
+def error_text(problem: Any, depth: int = 0) -> str:
     """The text of an error's body."""
     if isinstance(problem, str):
         return problem[:_LONGEST]
     if problem is None or depth > _DEPTH:
         return ""
     if is_list(problem):
-        texts = [said(item, depth + 1) for item in problem[:_ITEMS]]
+        texts = [error_text(item, depth + 1) for item in problem[:_ITEMS]]
         return "; ".join(text for text in texts if text)
     fields = fields_of(problem)
     for name in _SAYING:
-        text = said(fields.get(name), depth + 1) if fields.get(name) else ""
+        text = error_text(fields.get(name), depth + 1) if fields.get(name) else ""
         if text:
             return text
     if not fields:
@@ -46,7 +46,7 @@ def with_body(error: BaseException) -> str:
     """What an SDK's exception says, and the body that it had where that is not in it."""
     told = str(error)
     body: Any = getattr(error, "body", None)
-    text = said(body)
+    text = error_text(body)
     if not text:
         # Only where it has been read: a stream's has not.
         content: Any = getattr(getattr(error, "response", None), "_content", b"")
@@ -64,7 +64,7 @@ def problem_of(response: Any) -> dict[str, Any]:
     text that is no JSON.
     """
     if isinstance(response, str):
-        return {"message": said(response)} if response else {}
+        return {"message": error_text(response)} if response else {}
     fields = fields_of(response)
     error = fields.get("error")
     if not error:
@@ -73,7 +73,7 @@ def problem_of(response: Any) -> dict[str, Any]:
     if not error:
         return {}
     inner = fields_of(error)
-    return {"code": inner.get("code") or inner.get("type"), "message": said(error)}
+    return {"code": inner.get("code") or inner.get("type"), "message": error_text(error)}
 
 
 def code_of(problem: dict[str, Any]) -> str:

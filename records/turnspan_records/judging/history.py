@@ -67,7 +67,7 @@ class JudgmentRecord:
         return self.withdrawn_at is None and settles(said)
 
     @property
-    def said(self) -> str:
+    def verdict(self) -> str:
         """What it says, in a word; of a comment or a directive its text."""
         if self.kind == "preference":
             return f"{self.chosen_id} over {self.rejected_id}"

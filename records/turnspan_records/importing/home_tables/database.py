@@ -96,7 +96,7 @@ def without_driver(name: str) -> SourceLogError:
     )
 
 
-def said(error: BaseException, password: str) -> str:
+def failure_text(error: BaseException, password: str) -> str:
     """What a driver says of a failure, in one line and without the password."""
     text = " ".join(str(part) for part in error.args) or type(error).__name__
     if password:

@@ -12,7 +12,7 @@ from turnspan_records.importing.home_tables.database import (
     LoginRefusedError,
     TableColumn,
     Values,
-    said,
+    failure_text,
     without_driver,
 )
 from turnspan_records.importing.sources import SourceLogError
@@ -95,7 +95,7 @@ class MariaDb(Database):
             self._connection.close()
 
     def _refused(self, error: BaseException) -> SourceLogError:
-        why = said(error, self._password)
+        why = failure_text(error, self._password)
         if error.args and error.args[0] in _WRONG_PASSWORD:
             return LoginRefusedError(f"MariaDB refuses the login: {why}.")
         return SourceLogError(f"MariaDB: {why}.")

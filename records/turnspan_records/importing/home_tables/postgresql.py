@@ -11,7 +11,7 @@ from turnspan_records.importing.home_tables.database import (
     LoginRefusedError,
     TableColumn,
     Values,
-    said,
+    failure_text,
     without_driver,
 )
 from turnspan_records.importing.sources import SourceLogError
@@ -112,7 +112,7 @@ class PostgreSql(Database):
         self._connection.close()
 
     def _refused(self, error: psycopg.Error) -> SourceLogError:
-        why = said(error, self._password)
+        why = failure_text(error, self._password)
         no_password = "no password supplied" in why
         if error.sqlstate in _WRONG_PASSWORD or no_password or "password authentication" in why:
             return LoginRefusedError(f"PostgreSQL refuses the login: {why}.")
