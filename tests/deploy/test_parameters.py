@@ -48,10 +48,10 @@ LOOKED_AT = {
     "lineages.py": {"found.kind"},
     "texts.py": {"field"},
     # Of a session, or of a trace without one; the filter of turns, whose values are parameters.
-    "replay.py": {"scope_condition(session_id)", "fragments", "texts"},
+    "replay.py": {"scope_condition(session_id)", "columns", "fragments", "texts"},
     "session_cursor.py": {"scope_condition(session_id)"},
-    "outline.py": {"previews.CUT", "str(HEAD)", "texts"},
-    "sessions.py": {"wanted.where", "older"},
+    "outline.py": {"columns", "previews.CUT", "str(HEAD)", "texts"},
+    "sessions.py": {"columns", "wanted.where", "older"},
     "facets.py": {"wanted.where"},
     "overview.py": {"wanted.where", "looks"},
     # One of ORDERS, and one of two constants.
@@ -67,7 +67,7 @@ LOOKED_AT = {
         *("table", "read", "limit", "condition", "which", "_marks(ids)", "_marks(known)"),
     },
     # Names of tables and columns that the log has, in quotes; question marks.
-    "source.py": {"names", "marks", "quoted(table)", "quoted(column)", "sql", "where"},
+    "source.py": {"name", "names", "marks", "quoted(table)", "quoted(column)", "sql", "where"},
     # Logs of llm's: one of its two tables, a constant column or NULL in its place.
     "stretches.py": {"time", "duration", "said", "table"},
     "rows.py": {"json_"},
@@ -92,6 +92,7 @@ LOOKED_AT = {
     "deletion_plan.py": {
         *("self._names", "fragments", "annotation", "held(kind)", "held(TurnSummary)"),
         *("_time(kind)", "time"),
+        "BELONGING[kind.table].time",
     },
     "references.py": {"CONTENT_KEY[one.to]", "scope", "one.hashes", "source", "where"},
     "work.py": {
