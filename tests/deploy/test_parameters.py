@@ -57,7 +57,7 @@ LOOKED_AT = {
     # One of ORDERS, and one of two constants.
     "queues.py": {"source", "order", "_source(queue)"},
     # The loader of statements passes on the fragments that are looked at where they are given.
-    "__init__.py": {"fragments"},
+    "sql_files.py": {"fragments"},
     "store.py": {"record.table", "table", "names"},
     # Training data: conditions of two forms, a table of each list, question marks.
     "scopes.py": {"these.condition", "scope", "listed", "begin", "judged", "'llm_call'"},

@@ -57,9 +57,8 @@ def _redacted(value: Any, redact: str, redactor: Redactor) -> Any:
     if not redact:
         return value
     said = text(value)
-    own = redact == OWN_ID and _OURS.fullmatch(
-        said
-    )  # it hides nothing, and records are joined by it
+    # An id of ours hides nothing, and records are joined by it.
+    own = redact == OWN_ID and _OURS.fullmatch(said)
     return said if own or not said else redactor.text(said, redact)
 
 
