@@ -85,6 +85,7 @@ COMPILED = (
     "turnspan/providers/openai/usage.py",
     "turnspan/content/equality.py",
     "turnspan/content/text_message.py",
+    "turnspan/wire/model_request.py",
     "turnspan/runtime/type_guards.py",
     "turnspan/content/sizes.py",
     "turnspan/content/frozen_history.py",

@@ -25,7 +25,7 @@ from turnspan.runtime.stats import PipelineStats, Untold
 from turnspan.runtime.throttle import gives_way
 from turnspan.tracing.content_store import StartedTurn
 from turnspan.tracing.state import current
-from turnspan.unrecorded import watch
+from turnspan.wire.gaps import watch
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.files.lock_holders import host_and_pid
 from turnspan_clickhouse.normalise.normaliser import Normaliser

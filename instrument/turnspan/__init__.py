@@ -22,7 +22,7 @@ from turnspan.runtime.stats import FlushResult
 from turnspan.sessions import session
 from turnspan.tracing.context import active_turn
 from turnspan.turn.turn import NO_TURN, Turn
-from turnspan.wiring import wire
+from turnspan.wiring import wire as _wire
 
 if TYPE_CHECKING:
     from turnspan.annotations import annotate, evaluation, prefer, rank, withdraw
@@ -92,7 +92,7 @@ def __getattr__(name: str) -> Any:
     return found
 
 
-wire()
+_wire()
 
 
 def current_turn() -> Turn:

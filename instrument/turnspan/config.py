@@ -66,6 +66,8 @@ class Settings:
     """Tool rounds in a row without visible text that end a turn as ``silent_rounds``."""
     request_stream_usage: bool = True
     """Ask OpenAI streams for token usage, and hide the extra chunk."""
+    record_http: bool = True
+    """Record requests to models that only an HTTP client sees."""
     watch_unrecorded: bool = True
     """Count model calls that nothing records."""
     flush_interval: float = 0.5
@@ -168,6 +170,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         _boolean,
         "ask OpenAI streams for token usage",
     ),
+    Option("record_http", "TURNSPAN_RECORD_HTTP", _boolean, "record calls of HTTP clients"),
     Option("watch_unrecorded", "TURNSPAN_WATCH_UNRECORDED", _boolean, "count unrecorded calls"),
     Option("flush_interval", "TURNSPAN_FLUSH_INTERVAL", _positive_float, "seconds between writes"),
     Option("queue_size", "TURNSPAN_QUEUE_SIZE", _positive_int, "finished spans kept in memory"),

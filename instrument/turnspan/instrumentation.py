@@ -43,11 +43,12 @@ _INSTRUMENTORS: Final = (
     ("llm", "turnspan.providers.llm.instrumentor", "LlmInstrumentor"),
     ("mcp", "turnspan.providers.mcp.instrumentor", "McpInstrumentor"),
     ("threads", "turnspan.patching.threads", "ThreadingInstrumentor"),
+    ("http", "turnspan.wire.instrumentor", "HttpInstrumentor"),
 )
 
 _DISTRIBUTIONS: Final = {"google_genai": "google-genai"}
 """The distributions of their libraries, where these are called otherwise."""
-_NO_LIBRARY: Final = ("threads",)
+_NO_LIBRARY: Final = ("threads", "http")
 """What is a part of Python."""
 
 _lock = threading.Lock()
@@ -215,6 +216,11 @@ def is_on(library: str) -> bool:
 def is_installed(library: str) -> bool:
     """Whether another package's instrumentation of a library is installed."""
     return any(package.library == library for package in packages())
+
+
+def is_excluded(library: str) -> bool:
+    """Whether nobody is to record a library."""
+    return library in _excluded
 
 
 def is_left_to_others(library: str) -> bool:

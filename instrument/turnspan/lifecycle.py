@@ -28,7 +28,7 @@ from turnspan.tracing.context_blocks import context_assembly
 from turnspan.tracing.otel_fast import unconfigured
 from turnspan.tracing.recording import detach
 from turnspan.tracing.state import State, another, default, in_force, within
-from turnspan.unrecorded import watch
+from turnspan.wire.gaps import watch
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider

@@ -42,7 +42,17 @@ INFERENCE_OPERATIONS: Final = frozenset(
 COMPLETING_OPERATIONS: Final = frozenset({OP_FETCH_RESPONSE, OP_CANCEL_RESPONSE})
 """Operations that may bring the end of a response that was made in the background."""
 
-OUTSIDE_ROUNDS: Final = frozenset({OP_EMBEDDINGS, *COMPLETING_OPERATIONS})
+OP_OTHER: Final = "other"
+OTHER_OPERATIONS: Final = frozenset(
+    {
+        *("image_generation", "speech", "transcription", "translation", "video", "moderation"),
+        *("batch", "rerank", "fine_tuning", "realtime", "agent_session", "ocr"),
+        *("classification", "search", OP_OTHER),
+    }
+)
+"""What else models are asked for; but for these names, of ours: the conventions have none."""
+
+OUTSIDE_ROUNDS: Final = frozenset({OP_EMBEDDINGS, *COMPLETING_OPERATIONS, *OTHER_OPERATIONS})
 """Operations that are no round of a turn: the model decides nothing in them."""
 
 # -- request
@@ -263,3 +273,4 @@ SCOPE_LITELLM: Final = "turnspan.litellm"
 SCOPE_LLM: Final = "turnspan.llm"
 SCOPE_MCP: Final = "turnspan.mcp"
 SCOPE_MANUAL: Final = "turnspan.inference"
+SCOPE_WIRE: Final = "turnspan.wire"

@@ -32,7 +32,7 @@ from turnspan.runtime.guard import errors
 from turnspan.testing import ModelServer
 from turnspan.tracing.content_store import InferenceContent
 from turnspan.tracing.state import default
-from turnspan.unrecorded import watch
+from turnspan.wire.gaps import watch
 
 litellm = cast("Any", import_module("litellm"))  # installed only where these tests run
 imported_before = litellm.completion

@@ -106,7 +106,7 @@ def has_helper(exchange: Exchange) -> bool:
     return not is_beta(exchange) or hasattr(Messages, "stream")
 
 
-def _method(client: Any, exchange: Exchange, name: str) -> tuple[Callable[..., Any], Any]:
+def sdk_method(client: Any, exchange: Exchange, name: str) -> tuple[Callable[..., Any], Any]:
     """The SDK's method for this call, and its arguments; what it does not know goes beside."""
     api = client.beta.messages if is_beta(exchange) else client.messages
     method = getattr(api, name)
@@ -138,7 +138,7 @@ def call(exchange: Exchange) -> View:
         ) as client,
     ):
         try:
-            method, arguments = _method(client, exchange, "create")
+            method, arguments = sdk_method(client, exchange, "create")
             result = method(**arguments)
             if exchange.request.get("stream"):
                 view.seen.append(type(result))
@@ -163,7 +163,7 @@ async def acall(exchange: Exchange) -> View:
             http_client=transport.aclient(),
         ) as client:
             try:
-                method, arguments = _method(client, exchange, "create")
+                method, arguments = sdk_method(client, exchange, "create")
                 result = await method(**arguments)
                 if exchange.request.get("stream"):
                     view.seen.append(type(result))
@@ -185,7 +185,7 @@ def helped(exchange: Exchange) -> View:
         anthropic.Anthropic(api_key="k", max_retries=0, http_client=transport.client()) as client,
     ):
         try:
-            method, arguments = _method(client, exchange, "stream")
+            method, arguments = sdk_method(client, exchange, "stream")
             with method(**arguments) as stream:
                 view.seen.append(type(stream))
                 for event in stream:
@@ -205,7 +205,7 @@ async def ahelped(exchange: Exchange) -> View:
             api_key="k", max_retries=0, http_client=transport.aclient()
         ) as client:
             try:
-                method, arguments = _method(client, exchange, "stream")
+                method, arguments = sdk_method(client, exchange, "stream")
                 async with method(**arguments) as stream:
                     view.seen.append(type(stream))
                     async for event in stream:

@@ -62,7 +62,7 @@ class Replayer:
         outcome = Outcome()
         self._exchange = exchange
         client = _client(exchange, openai.OpenAI, openai.AzureOpenAI, self._sync)
-        method, arguments = _method(client, exchange)
+        method, arguments = sdk_method(client, exchange)
         try:
             result = method(**arguments)
             if streamed(exchange):
@@ -79,7 +79,7 @@ class Replayer:
         outcome = Outcome()
         self._exchange = exchange
         client = _client(exchange, openai.AsyncOpenAI, openai.AsyncAzureOpenAI, self._async)
-        method, arguments = _method(client, exchange)
+        method, arguments = sdk_method(client, exchange)
         try:
             result = await method(**arguments)
             if streamed(exchange):
@@ -107,7 +107,7 @@ def _client(exchange: Exchange, plain: Any, azure: Any, http: Any) -> Any:
     return plain(base_url=base, default_query=query, **common)
 
 
-def _method(client: Any, exchange: Exchange) -> tuple[Any, dict[str, Any]]:
+def sdk_method(client: Any, exchange: Exchange) -> tuple[Any, dict[str, Any]]:
     kind = kind_of(exchange)
     match = ENDPOINT.fullmatch(exchange.url)
     assert match is not None

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from turnspan.content.model import TOOL_CALL, Message
 from turnspan_clickhouse.normalise.history_keys import HistoryReader, ReplyKeys, canonical
+from turnspan_clickhouse.normalise.nesting import same_call
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall
 
 MAX_SIGHTINGS: Final = 512
@@ -185,7 +186,7 @@ class Sightings:
             may_be = bool(first.error_type) == bool(row.error_type) and _may_be_one_model(
                 first, row
             )
-        if not may_be or (first.operation == "embeddings") != (row.operation == "embeddings"):
+        if not may_be or not same_call(first, row.operation):
             return ()
         known = self._answer(one.output)  # hashes: only of what may be the same
         same_tokens = row.input_tokens is not None and (

@@ -205,7 +205,7 @@ class ModelCalls:
     ) -> None:
         """Add the row of a call that nobody else has told of, and its turn's."""
         dialect = content.dialect if content is not None else ""
-        derived = not row.turn_id and row.operation != semconv.OP_EMBEDDINGS
+        derived = not row.turn_id and row.operation not in semconv.OUTSIDE_ROUNDS
         if derived:
             self._derived.join(facts, row, dialect, request, batch)
         elif row.turn_id:
@@ -226,7 +226,7 @@ class ModelCalls:
             if held.tools:
                 self._derived.tools.inside(facts, row, held.tools, batch)
             return
-        if row.turn_id and row.operation != semconv.OP_EMBEDDINGS:
+        if row.turn_id and row.operation not in semconv.OUTSIDE_ROUNDS:
             self._decorated.reply(facts, row, reply.tool_calls)
         if row.turn_id and row.cost_usd is not None:
             self.costs.add(row.turn_id, row.cost_usd)

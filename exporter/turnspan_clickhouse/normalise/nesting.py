@@ -106,7 +106,9 @@ class Nesting:
 
 def same_call(inner: LlmCall, operation: str) -> bool:
     """Whether a call inside one of this operation can be the same: embeddings are not replies."""
-    return (inner.operation == "embeddings") == (operation == "embeddings")
+    return operation == inner.operation or semconv.OUTSIDE_ROUNDS.isdisjoint(
+        (operation, inner.operation)
+    )
 
 
 _FILLED = (

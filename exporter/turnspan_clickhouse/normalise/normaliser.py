@@ -190,7 +190,7 @@ class Normaliser:
         batch: Batch,
     ) -> ChildRows:
         """Add the records of a model call, tool or turn; returns what is held of its inside."""
-        if operation in semconv.INFERENCE_OPERATIONS:
+        if operation in semconv.INFERENCE_OPERATIONS or operation in semconv.OTHER_OPERATIONS:
             said = content if isinstance(content, InferenceContent) else None
             self._calls.inference(facts, said, held, batch)
         elif operation in semconv.COMPLETING_OPERATIONS:

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, cast
 
-from turnspan.unrecorded import Unrecorded
+from turnspan.wire.gaps import Unrecorded
 from turnspan_clickhouse.files.atomic_files import private_folder, write_whole
 
 FOLDER: Final = "unrecorded"

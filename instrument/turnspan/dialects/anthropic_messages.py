@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from turnspan.content.json_codec import (
     EXTRA,
+    KEYS,
     LAYOUT,
     Spec,
     generic_part,
@@ -154,8 +155,9 @@ def _block(raw: Any) -> Part:
         return spec.encode(block)
     if kind in _FILES:
         return _file(kind, block)
-    if kind == "redacted_thinking" and tuple(block) == ("type", "data"):
-        return {"type": REASONING, "content": "", "redacted": block["data"]}
+    if kind == "redacted_thinking" and block.keys() == {"type", "data"}:
+        part: Part = {"type": REASONING, "content": "", "redacted": block["data"]}
+        return part if next(iter(block)) == "type" else {**part, KEYS: "data,type"}
     if kind.endswith("tool_use") and isinstance(block.get("name"), str):
         return _server_part(SERVER_TOOL_CALL, "id", block)
     if kind.endswith("_tool_result"):
@@ -224,7 +226,8 @@ def from_message(role: str, name: str, parts: list[Part]) -> Any:
 def _raw_block(part: Part) -> Any:
     kind = part["type"]
     if kind == REASONING and "redacted" in part:
-        return {"type": "redacted_thinking", "data": part["redacted"]}
+        block: dict[str, Any] = {"type": "redacted_thinking", "data": part["redacted"]}
+        return {key: block[key] for key in str(part.get(KEYS, "type,data")).split(",")}
     spec = _BY_PART.get(kind)
     if spec is not None:
         return spec.decode(part)

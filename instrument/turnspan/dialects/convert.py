@@ -33,6 +33,7 @@ from turnspan.dialects import (
     gemini,
     gemini_embeddings,
     genai,
+    model_request,
     openai_chat,
     openai_completions,
     openai_embeddings,
@@ -87,6 +88,7 @@ _DIALECTS: Final[Mapping[str, Dialect]] = {
         _dialect(anthropic_messages),
         _dialect(gemini),
         _dialect(gemini_embeddings, like=gemini),
+        _dialect(model_request, like=genai),
         _dialect(genai),
     )
 }

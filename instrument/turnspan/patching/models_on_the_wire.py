@@ -1,4 +1,4 @@
-"""What a request to a model looks like from outside: hosts, paths, and the code that sends it.
+"""What a request to a model looks like from outside: hosts, and the code that sends it.
 
 Tables only, and questions to them. Nothing here imports any of the packages named.
 """
@@ -17,15 +17,6 @@ from turnspan.runtime.later import later
 
 INSIDE: Final[ContextVar[bool]] = ContextVar("turnspan-inside-recorded", default=False)
 """Set while a recorded stream fetches its next piece, which may be when its request is sent."""
-
-_PATH: Final = later(
-    r"(?:/(?:chat/completions|completions?|responses|messages|embed(?:dings?)?|chat|generate"
-    r"|rerank|predictions|invoke(?:-with-response-stream)?|converse(?:-stream)?)"
-    r"|:(?:generateContent|streamGenerateContent|embedContent|batchEmbedContents"
-    r"|predict|rawPredict|streamRawPredict))/?(?:\?|\Z)"
-)
-"""How the paths end that ask a model for something."""
-_NO_MODEL: Final = "/threads/"  # messages put there are kept, not answered
 
 _HOSTS: Final = frozenset(
     {
@@ -91,11 +82,6 @@ AGENTS: Final = frozenset(
 _SCRIPTS: Final = {"claude-code/cli.js": "claude", "claude_agent_sdk/_bundled": "claude"}
 _LOOKED_AT: Final = 3
 _MAX_FRAMES: Final = 60
-
-
-def asks_a_model(path: str) -> bool:
-    """Whether a request's path is of those that ask a model for something."""
-    return _PATH.search(path) is not None and _NO_MODEL not in path
 
 
 @lru_cache(maxsize=1_024)

@@ -63,7 +63,7 @@ def begin(
     endpoint.describe(body, attributes)
     _say_whose(attributes, outer, turn, session)
     around = outer.get(AROUND_KEY) if outer else None
-    if isinstance(around, CallAround) and endpoint.operation != semconv.OP_EMBEDDINGS:
+    if isinstance(around, CallAround) and rounds:
         around.has_begun(attributes)
     if turn is not None:
         attributes[semconv.ROUND] = turn.begin_call() if rounds else turn.rounds

@@ -120,7 +120,7 @@ class ModelCall:
         own = self.endpoint.operation
         if not self.under_way or own == operation:
             return self.under_way
-        return self.gateway and semconv.OP_EMBEDDINGS not in (own, operation)
+        return self.gateway and semconv.OUTSIDE_ROUNDS.isdisjoint((own, operation))
 
     @property
     def wants_response(self) -> bool:

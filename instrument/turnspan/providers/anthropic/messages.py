@@ -9,7 +9,7 @@ from typing import Any, Final
 from turnspan import semconv
 from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
 from turnspan.content.snapshot import freeze
-from turnspan.runtime.type_guards import is_dict
+from turnspan.runtime.type_guards import is_dict, kind_of
 from turnspan.tracing.endpoint import (
     UNFINISHED,
     Accumulator,
@@ -147,6 +147,15 @@ def _read_billing(usage: Mapping[str, Any], attributes: dict[str, Any]) -> None:
             attributes[key] = value
 
 
+_PIECES: Final = {
+    "text_delta": ("text", "text"),
+    "input_json_delta": ("input", "partial_json"),
+    "thinking_delta": ("thinking", "thinking"),
+    "signature_delta": ("signature", "signature"),
+}
+"""Kinds of deltas: the field of the block that one goes on with, and where its piece is."""
+
+
 class MessageAccumulator(Accumulator):
     """Folds ``RawMessageStreamEvent`` objects."""
 
@@ -163,55 +172,51 @@ class MessageAccumulator(Accumulator):
     def fold(self, chunk: Any) -> bool:
         """Take an event in; never one that carries only what the caller did not ask for."""
         # The short way, for a piece of text; see ChatAccumulator.fold.
-        fields = chunk.__dict__
+        fields = chunk if kind_of(chunk) is dict else chunk.__dict__
         if fields.get("index") == self._index and fields["type"] == "content_block_delta":
-            text = fields["delta"].__dict__.get("text")
+            text = fields_of(fields["delta"]).get("text")
             if text is not None:
                 self._parts.append(text)
                 return False
-        self._fold_fully(chunk)
+        self._fold_fully(fields)
         return False
 
-    def _fold_fully(self, event: Any) -> None:
+    def _fold_fully(self, event: Mapping[str, Any]) -> None:
         if self.first is None:
             self.first = time.perf_counter()
-        kind = event.type
+        kind = event.get("type")
         if kind == "content_block_delta":
-            self._fold_delta(event.index, event.delta)
+            self._fold_delta(event["index"], fields_of(event["delta"]))
         elif kind == "content_block_start":
-            block = self._blocks[event.index] = _StreamBlock(freeze(event.content_block))
-            self._index = event.index
+            index = event["index"]
+            block = self._blocks[index] = _StreamBlock(freeze(event["content_block"]))
+            self._index = index
             self._parts = block.parts("text")
         elif kind == "message_start":
-            self._message = freeze(event.message)
+            self._message = freeze(event["message"])
         elif kind == "message_delta":
             self._fold_end(event)
         elif kind == "message_stop":
             self.done = True
 
-    def _fold_delta(self, index: int, delta: Any) -> None:
+    def _fold_delta(self, index: int, delta: Mapping[str, Any]) -> None:
         block = self._blocks.get(index)
         if block is None:
             block = self._blocks[index] = _StreamBlock({})
-        kind = delta.type
-        if kind == "text_delta":
-            block.parts("text").append(delta.text)
-        elif kind == "input_json_delta":
-            block.parts("input").append(delta.partial_json)
-        elif kind == "thinking_delta":
-            block.parts("thinking").append(delta.thinking)
-        elif kind == "signature_delta":
-            block.parts("signature").append(delta.signature)
+        kind = delta.get("type")
+        piece = _PIECES.get(kind or "")
+        if piece is not None:
+            block.parts(piece[0]).append(delta[piece[1]])
         elif kind == "citations_delta":
-            block.citations.append(freeze(delta.citation))
+            block.citations.append(freeze(delta["citation"]))
 
-    def _fold_end(self, event: Any) -> None:
+    def _fold_end(self, event: Mapping[str, Any]) -> None:
         if self._message is None:
             self._message = {}
         message = self._message
-        changes = freeze(event.delta)
+        changes = freeze(event["delta"])
         message.update({k: v for k, v in changes.items() if v is not None})
-        usage = event.usage
+        usage = event.get("usage")
         if usage is not None:
             counts = message.setdefault("usage", {})
             counts.update({k: v for k, v in freeze(usage).items() if v is not None})

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from turnspan.content.snapshot import freeze
-from turnspan.runtime.type_guards import is_dict, is_list
+from turnspan.runtime.type_guards import is_dict, is_list, kind_of
 from turnspan.tracing.endpoint import Accumulator, fields_of
 
 _DELTAS: Final = {
@@ -46,7 +46,7 @@ class ResponsesAccumulator(Accumulator):
 
     def fold(self, chunk: Any) -> bool:
         """Take an event in; never one that carries only usage."""
-        fields = chunk.__dict__
+        fields = fields_of(chunk) if kind_of(chunk) is dict else chunk.__dict__
         kind = fields.get("type")
         # The short way: nearly every chunk is another piece of the same text.
         if kind == "response.output_text.delta" and fields.get("item_id") is self._last:

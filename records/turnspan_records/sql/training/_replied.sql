@@ -1,1 +1,1 @@
-operation NOT IN ('embeddings', 'fetch_response', 'cancel_response')
+operation IN ('', 'chat', 'text_completion', 'generate_content')

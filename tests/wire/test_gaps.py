@@ -24,11 +24,12 @@ import turnspan
 from support.gemini_bodies import text
 from support.google_sdk import genai
 from support.model_replies import chat
-from turnspan import config, unrecorded
-from turnspan.patching.models_on_the_wire import agent_program, asks_a_model, is_provider
+from turnspan import config
+from turnspan.patching.models_on_the_wire import agent_program, is_provider
 from turnspan.runtime.guard import errors
 from turnspan.testing import ModelServer
-from turnspan.unrecorded import Unrecorded, Watch, watch
+from turnspan.wire import gaps
+from turnspan.wire.gaps import Unrecorded, Watch, watch
 from turnspan_clickhouse.spool.unrecorded_calls import (
     KEPT_SECONDS,
     read_unrecorded,
@@ -69,44 +70,6 @@ def ask(server: ModelServer, **more: Any) -> Any:
     with openai.OpenAI(base_url=f"{server.url}/v1", api_key="k", max_retries=0) as client:
         create: Any = client.chat.completions.create
         return create(model="m", messages=HELLO, **more)
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/v1/chat/completions",
-        "/openai/deployments/a/chat/completions?api-version=1",
-        "/v1/responses",
-        "/v1/messages?beta=true",
-        "/v1beta/models/gemini-3:streamGenerateContent?alt=sse",
-        "/model/anthropic.claude/converse-stream",
-        "/model/x/invoke",
-        "/api/chat",
-        "/v2/embed",
-    ],
-)
-def test_paths_that_ask_a_model(path: str) -> None:
-    """Those of the providers' APIs."""
-    assert asks_a_model(path)
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/v1/messages/count_tokens",
-        "/v1/messages/batches",
-        "/v1/threads/thread_1/messages",
-        "/v1/models",
-        "/v1/files",
-        "/v1beta/models/gemini-3:countTokens",
-        "/?query=INSERT",
-        "/v1/traces",
-        "/responses/1/cancel",
-    ],
-)
-def test_paths_that_do_not(path: str) -> None:
-    """What is no call of a model is not counted."""
-    assert not asks_a_model(path)
 
 
 def test_hosts() -> None:
@@ -187,10 +150,12 @@ def test_plain_http_to_a_provider(watching: Watch) -> None:
     connection.putrequest("POST", "/v1/chat/completions", skip_host=True)
     connection.close()
     http.client.HTTPConnection("example.com").putrequest("POST", "/v1/chat/completions")
+    http.client.HTTPConnection("example.com").putrequest("POST", "/orders")
     http.client.HTTPConnection("api.mistral.ai").putrequest("GET", "/v1/models")
+    http.client.HTTPConnection("api.mistral.ai").putrequest("POST", "/v1/files")
 
-    assert seen() == {("", "api.mistral.ai"): 1}
-    (one,) = watching.seen()
+    assert seen() == {("", "api.mistral.ai"): 1, ("", "example.com"): 1}
+    one = next(one for one in watching.seen() if one.host == "api.mistral.ai")
     assert str(one) == "1 call to api.mistral.ai by plain HTTP may have gone unrecorded"
     assert one.remedy == "record it by hand with turnspan.inference(...)"
 
@@ -298,9 +263,9 @@ def test_a_fault_of_ours_is_not_the_applications(
     def boom(*_: Any) -> Any:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(unrecorded, "asks_a_model", boom)
+    monkeypatch.setattr(gaps, "seen", boom)
     assert ask(server).choices[0].message.content == "Hello"
-    monkeypatch.setattr(unrecorded, "agent_program", boom)
+    monkeypatch.setattr(gaps, "agent_program", boom)
     assert subprocess.run(["true"]).returncode == 0
     send: Any = httpx2.Client.send
     with pytest.raises(TypeError):

@@ -1,0 +1,146 @@
+"""aiohttp: what a session sends, and the reader that an answer is read from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import wrapt
+
+from turnspan.patching.frame import Frame
+from turnspan.patching.patches import Args, Kwargs, Patches
+from turnspan.runtime.guard import guard
+from turnspan.wire.exchange import Body, WireExchange, SentRequest, begin
+from turnspan.wire.gaps import watch
+
+_READ = guard("wire.aiohttp.read")
+
+
+class AiohttpSession(Frame[WireExchange]):
+    """Around ``ClientSession._request``, through which every request goes."""
+
+    place = "wire.aiohttp"
+
+    def _begin(
+        self, owner: Any, args: Args, kwargs: Kwargs, /
+    ) -> tuple[WireExchange, Kwargs] | None:
+        method = str(args[0] if args else kwargs["method"]).upper()
+        address = args[1] if len(args) > 1 else kwargs["str_or_url"]
+        if method != "POST":
+            return None
+        base = getattr(owner, "_base_url", None)
+        url = urlsplit(str(address if base is None else base.join(type(base)(str(address)))))
+        host = url.hostname or ""
+        path = f"{url.path}?{url.query}" if url.query else url.path
+        seen = watch.to_record(method, host, path)
+        if seen is None:
+            return None
+        body = kwargs.get("json")
+        if body is None:
+            data = kwargs.get("data")
+            body = data if isinstance(data, (bytes, bytearray, str)) else None
+        exchange = begin(SentRequest(seen, url.scheme, url.port, path, body))
+        if exchange is None:
+            return None
+        exchange.call.enter()
+        return exchange, kwargs
+
+    def _failed(self, call: WireExchange, owner: Any, error: BaseException, /) -> None:
+        call.failed(error)
+
+    def _answered(self, call: WireExchange, result: Any, /) -> None:
+        headers: Mapping[str, str] = result.headers
+        lower = {key.lower(): value for key, value in headers.items()}
+        lower.pop("content-encoding", None)  # the reader's bytes are unpacked
+        body = call.answered(result.status, lower)
+        result.content = ReaderAlong(result.content, body)
+
+    def _unsettled(self, call: WireExchange, result: Any, /) -> None:
+        call.call.close(None)
+
+
+class ReaderAlong(wrapt.ObjectProxy[Any]):
+    """The reader of an answer: whatever is read by its methods is read along."""
+
+    def __init__(self, reader: Any, body: Body) -> None:
+        super().__init__(reader)
+        self._self_reader = reader
+        self._self_class: Any = type(reader)
+        self._self_body = body
+
+    def _self_note(self, data: bytes) -> None:
+        with _READ:
+            self._self_body.feed(data, plain=True)
+            if self._self_reader.at_eof():
+                self._self_body.finish()
+
+    async def _self_read(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        try:
+            data: Any = await getattr(self._self_reader, method)(*args, **kwargs)
+        except BaseException as error:
+            self._self_body.finish(error)
+            raise
+        self._self_note(data[0] if method == "readchunk" else data)
+        return data
+
+    async def read(self, *args: Any, **kwargs: Any) -> Any:
+        """As the reader's."""
+        return await self._self_read("read", *args, **kwargs)
+
+    async def readany(self) -> Any:
+        """As the reader's."""
+        return await self._self_read("readany")
+
+    async def readline(self, *args: Any, **kwargs: Any) -> Any:
+        """As the reader's."""
+        return await self._self_read("readline", *args, **kwargs)
+
+    async def readuntil(self, *args: Any, **kwargs: Any) -> Any:
+        """As the reader's."""
+        return await self._self_read("readuntil", *args, **kwargs)
+
+    async def readexactly(self, *args: Any, **kwargs: Any) -> Any:
+        """As the reader's."""
+        return await self._self_read("readexactly", *args, **kwargs)
+
+    async def readchunk(self) -> Any:
+        """As the reader's: bytes, and whether a chunk ends with them."""
+        return await self._self_read("readchunk")
+
+    def read_nowait(self, *args: Any, **kwargs: Any) -> Any:
+        """As the reader's."""
+        data: bytes = self._self_reader.read_nowait(*args, **kwargs)
+        self._self_note(data)
+        return data
+
+    # These read by the methods above, of the object that they are called on.
+
+    def __aiter__(self) -> Any:
+        return self._self_class.__aiter__(self)
+
+    def iter_chunked(self, n: int) -> Any:
+        """As the reader's."""
+        return self._self_class.iter_chunked(self, n)
+
+    def iter_any(self) -> Any:
+        """As the reader's."""
+        return self._self_class.iter_any(self)
+
+    def iter_chunks(self) -> Any:
+        """As the reader's."""
+        return self._self_class.iter_chunks(self)
+
+
+async def connect(wrapped: Any, owner: Any, args: Args, kwargs: Kwargs) -> Any:
+    """Around the opening of a WebSocket."""
+    with _READ:
+        url = urlsplit(str(args[0] if args else kwargs.get("url")))
+        watch.to_record("WEBSOCKET", url.hostname or "", url.path)
+    return await wrapped(*args, **kwargs)
+
+
+def patch(patches: Patches) -> None:
+    """Put the wrappers on."""
+    patches.wrap("aiohttp.client", "ClientSession._request", AiohttpSession().acall)
+    patches.wrap("aiohttp.client", "ClientSession._ws_connect", connect)

@@ -1,0 +1,149 @@
+"""Cohere's own API in OpenAI's words (docs.cohere.com/reference/chat)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import orjson
+
+from turnspan.runtime.type_guards import is_dict, is_list
+
+_ROLES: Final = {"USER": "user", "CHATBOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
+_PIECES: Final = (("text", "content"), ("thinking", "reasoning_content"))
+
+
+def _usage(counts: Any) -> dict[str, Any]:
+    """Token counts: those of the model, else those that are billed."""
+    fields = counts if is_dict(counts) else {}
+    tokens = fields.get("tokens") or fields.get("billed_units")
+    if not is_dict(tokens):
+        return {}
+    usage = {
+        "prompt_tokens": _whole(tokens.get("input_tokens")),
+        "completion_tokens": _whole(tokens.get("output_tokens")),
+    }
+    if fields.get("cached_tokens") is not None:
+        usage["cached_tokens"] = _whole(fields["cached_tokens"])
+    return {"usage": usage}
+
+
+def _whole(count: Any) -> Any:
+    return int(count) if isinstance(count, float) else count
+
+
+def answer(body: dict[str, Any]) -> dict[str, Any]:
+    """An answer of ``/v2/chat``."""
+    message = body.get("message")
+    if not is_dict(message):
+        return body
+    choice = {"index": 0, "message": _message(message), "finish_reason": body.get("finish_reason")}
+    return {"id": body.get("id"), "choices": [choice], **_usage(body.get("usage"))}
+
+
+def _message(message: dict[str, Any]) -> dict[str, Any]:
+    """A message, its thoughts beside its content."""
+    content = message.get("content")
+    if not is_list(content):
+        return message
+    made = {**message, "content": [b for b in content if _kind(b) != "thinking"]}
+    thoughts = [b.get("thinking") or "" for b in content if is_dict(b) and _kind(b) == "thinking"]
+    if thoughts:
+        made["reasoning_content"] = "".join(thoughts)
+    return made
+
+
+def _kind(block: Any) -> Any:
+    return block.get("type") if is_dict(block) else None
+
+
+def event(body: dict[str, Any]) -> dict[str, Any]:
+    """An event of a streamed answer of ``/v2/chat``."""
+    fields = body.get("delta")
+    if not is_dict(fields):
+        return body
+    message = fields.get("message")
+    delta: dict[str, Any] = dict(message) if is_dict(message) else {}
+    content = delta.pop("content", None)
+    for block in content if is_list(content) else [content]:
+        for key, name in _PIECES:
+            if is_dict(block) and block.get(key):
+                delta[name] = block[key]
+    call = delta.pop("tool_calls", None)
+    if is_dict(call):
+        delta["tool_calls"] = [{"index": body.get("index"), **call}]
+    delta.pop("citations", None)
+    choice = {"index": 0, "delta": delta, "finish_reason": fields.get("finish_reason")}
+    return {"id": body.get("id"), "choices": [choice], **_usage(fields.get("usage"))}
+
+
+# -- the first version -------------------------------------------------------------------------
+
+
+def old_request(body: dict[str, Any]) -> dict[str, Any]:
+    """A request of ``/v1/chat``."""
+    sent = {k: v for k, v in body.items() if k not in ("message", "chat_history", "preamble")}
+    messages: list[Any] = []
+    if body.get("preamble"):
+        messages.append({"role": "system", "content": body["preamble"]})
+    history = body.get("chat_history")
+    for each in history if is_list(history) else []:
+        role = _ROLES.get(str(each.get("role")), "user") if is_dict(each) else "user"
+        messages.append({"role": role, "content": each.get("message") if is_dict(each) else each})
+    if body.get("message"):
+        messages.append({"role": "user", "content": body["message"]})
+    return {**sent, "messages": messages}
+
+
+def old_answer(body: dict[str, Any]) -> dict[str, Any]:
+    """An answer of ``/v1/chat``."""
+    if "text" not in body:
+        return body
+    message: dict[str, Any] = {"role": "assistant", "content": body["text"]}
+    calls = body.get("tool_calls")
+    if is_list(calls) and calls:
+        message["tool_calls"] = [_old_tool_call(call) for call in calls if is_dict(call)]
+    choice = {"index": 0, "message": message, "finish_reason": body.get("finish_reason")}
+    identity = body.get("response_id") or body.get("generation_id")
+    return {"id": identity, "choices": [choice], **_usage(body.get("meta"))}
+
+
+def _old_tool_call(call: dict[str, Any]) -> dict[str, Any]:
+    arguments = orjson.dumps(call.get("parameters") or {}).decode()
+    function = {"name": call.get("name"), "arguments": arguments}
+    return {"id": "", "type": "function", "function": function}
+
+
+def old_event(body: dict[str, Any]) -> dict[str, Any]:
+    """An event of a streamed answer of ``/v1/chat``; the last one brings all but the text."""
+    kind = body.get("event_type")
+    if kind == "text-generation":
+        return {"choices": [{"index": 0, "delta": {"content": body.get("text")}}]}
+    response = body.get("response")
+    if kind != "stream-end" or not is_dict(response):
+        return {}
+    whole = old_answer({**response, "finish_reason": body.get("finish_reason")})
+    for choice in whole.get("choices") or ():
+        choice["delta"] = {k: v for k, v in choice.pop("message").items() if k == "tool_calls"}
+    return whole
+
+
+# -- embeddings --------------------------------------------------------------------------------
+
+
+def texts(body: dict[str, Any]) -> dict[str, Any]:
+    """A request of ``/v2/embed``: what is embedded has OpenAI's name."""
+    sent = {key: value for key, value in body.items() if key not in ("texts", "inputs", "images")}
+    for key in ("texts", "inputs", "images"):
+        if body.get(key):
+            sent["input"] = body[key]
+    return sent
+
+
+def embeddings(body: dict[str, Any]) -> dict[str, Any]:
+    """An answer of ``/v2/embed``."""
+    vectors = body.get("embeddings")
+    if is_dict(vectors):  # by the type of their numbers
+        kinds = [each for each in vectors.values() if is_list(each)]
+        vectors = kinds[0] if kinds else None
+    data = [{"embedding": vector} for vector in vectors] if is_list(vectors) else []
+    return {"id": body.get("id"), "data": data, **_usage(body.get("meta"))}

@@ -1,0 +1,132 @@
+"""How a request's path and body read: which endpoint of ours they are of, in which words.
+
+A provider whose words are its own is translated into those of one that has an endpoint: what lands
+is the same conversation, whoever is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote
+
+from turnspan import semconv
+from turnspan.providers.anthropic.messages import Messages
+from turnspan.providers.google_genai.content import GenerateContent
+from turnspan.providers.google_genai.embeddings import GeminiEmbeddings
+from turnspan.providers.openai.chat import ChatCompletions
+from turnspan.providers.openai.completions import Completions
+from turnspan.providers.openai.embeddings import Embeddings
+from turnspan.providers.openai.responses import Responses
+from turnspan.runtime.type_guards import is_dict, is_list
+from turnspan.tracing.endpoint import Endpoint
+from turnspan.wire import bedrock, cohere, ollama
+from turnspan.wire.model_request import OperationEndpoint
+
+Translation = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def _same(fields: dict[str, Any]) -> dict[str, Any]:
+    return fields
+
+
+@dataclass(frozen=True, slots=True)
+class ApiFormat:
+    """One API's way of writing requests, answers and the events of a stream."""
+
+    endpoint: Endpoint
+    language: str
+    """Whose API it is: the provider's name, where the host tells none."""
+    request: Translation = _same
+    answer: Translation = _same
+    event: Translation = _same
+    """An event of a stream as a chunk of the endpoint's."""
+    streams: bool = False
+    """Whether an answer is streamed where the request does not say."""
+
+
+_CHAT: Final = ChatCompletions()
+_MESSAGES: Final = Messages()
+_OPENAI_CHAT: Final = ApiFormat(_CHAT, "openai")
+_ANTHROPIC: Final = ApiFormat(_MESSAGES, "anthropic")
+_CONVERSE: Final = ApiFormat(
+    _MESSAGES, "aws.bedrock", bedrock.request, bedrock.answer, bedrock.event
+)
+_CLAUDE_ON_BEDROCK: Final = ApiFormat(_MESSAGES, "aws.bedrock", event=bedrock.packed_event)
+_NOVA: Final = ApiFormat(
+    _MESSAGES, "aws.bedrock", bedrock.request, bedrock.answer, bedrock.nova_event
+)
+
+_PATHS: Final[tuple[tuple[str, ApiFormat], ...]] = (
+    (r"/(?:chat|agents)/completions", _OPENAI_CHAT),
+    (r"/fim/completions", ApiFormat(Completions(), "openai", answer=ollama.text_of_message)),
+    (r"/completions", ApiFormat(Completions(), "openai")),
+    (r"/responses", ApiFormat(Responses(), "openai")),
+    (r"(?<!/threads)(?<!/messages)/embeddings", ApiFormat(Embeddings(), "openai")),
+    (r"/messages", _ANTHROPIC),
+    (r":(?:generateContent|streamGenerateContent)", ApiFormat(GenerateContent(), "gcp.gemini")),
+    (r":(?:embedContent|batchEmbedContents)", ApiFormat(GeminiEmbeddings(), "gcp.gemini")),
+    (r"/publishers/anthropic/.+:(?:rawPredict|streamRawPredict)", _ANTHROPIC),
+    (r"/model/[^/]+/converse(?:-stream)?", _CONVERSE),
+    (r"/model/[^/]*anthropic[^/]*/invoke(?:-with-response-stream)?", _CLAUDE_ON_BEDROCK),
+    (r"/model/[^/]*nova[^/]*/invoke(?:-with-response-stream)?", _NOVA),
+    (r"/api/chat", ApiFormat(_CHAT, "ollama", ollama.request, ollama.answer, ollama.event, True)),
+    (
+        r"/api/generate",
+        ApiFormat(
+            Completions(),
+            "ollama",
+            ollama.request,
+            ollama.completion,
+            ollama.completion,
+            True,
+        ),
+    ),
+    (r"/api/embed(?:dings)?", ApiFormat(Embeddings(), "ollama", answer=ollama.embeddings)),
+    (r"/v2/chat", ApiFormat(_CHAT, "cohere", answer=cohere.answer, event=cohere.event)),
+    (
+        r"/v1/chat",
+        ApiFormat(_CHAT, "cohere", cohere.old_request, cohere.old_answer, cohere.old_event),
+    ),
+    (r"/v[12]/embed", ApiFormat(Embeddings(), "cohere", cohere.texts, cohere.embeddings)),
+)
+_COMPILED: Final = [(re.compile(rf".*{pattern}/?"), form) for pattern, form in _PATHS]
+_PREDICTED: Final = ApiFormat(GeminiEmbeddings(), "gcp.vertex_ai")
+_IN_PATH: Final = re.compile(
+    r".*/(?:models?|deployments|engines)/(?P<model>.+?)(?:(?::|/)[a-zA-Z-]+(?:/completions)?)?/?"
+)
+_STREAMS: Final = re.compile(r"[sS]tream")
+
+
+def format_of(operation: str, path: str, body: Mapping[str, Any]) -> ApiFormat:
+    """The format of a request to this path, which has no query."""
+    if operation in semconv.INFERENCE_OPERATIONS:
+        for pattern, form in _COMPILED:
+            if pattern.fullmatch(path):
+                return form
+        items = body.get("instances")
+        if path.endswith(":predict") and is_list(items) and items and "content" in (items[0] or ()):
+            return _PREDICTED
+    return ApiFormat(OperationEndpoint(operation), "custom")
+
+
+def model_in(path: str) -> str:
+    """The model that a path names, as Gemini's, Bedrock's and Azure's do; empty where none."""
+    found = _IN_PATH.fullmatch(path)
+    return unquote(found["model"]) if found is not None else ""
+
+
+def is_streamed(form: ApiFormat, path: str, body: Mapping[str, Any]) -> bool:
+    """Whether a request asks for a stream."""
+    asked = body.get("stream")
+    last = path.rstrip("/").rpartition("/")[2]
+    return asked is True or (asked is None and form.streams) or bool(_STREAMS.search(last))
+
+
+def as_body(value: Any) -> dict[str, Any]:
+    """A request's JSON as an object."""
+    if is_dict(value):
+        return value
+    return {} if value is None else {"request": value}

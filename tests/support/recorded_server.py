@@ -1,0 +1,95 @@
+"""A server on loopback that answers with recorded bytes, in pieces, packed where it is asked."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+
+
+@dataclass
+class RecordedAnswer:
+    """What to answer with."""
+
+    status: int
+    content_type: str
+    body: bytes
+    piece: int = 0
+    """Bytes sent at once, each as a chunk; 0: in one piece with its length."""
+    packed: bool = False
+    """Whether it may be sent by gzip to whoever takes it."""
+
+
+@dataclass
+class ReceivedRequest:
+    """What came."""
+
+    path: str
+    body: bytes
+    headers: dict[str, str]
+
+
+class RecordedServer:
+    """A context manager; ``answer`` is what it answers with."""
+
+    def __init__(self) -> None:
+        self.answer = RecordedAnswer(200, "application/json", b"{}")
+        self.received: list[ReceivedRequest] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                headers = {key.lower(): value for key, value in self.headers.items()}
+                outer.received.append(ReceivedRequest(self.path, body, headers))
+                outer._send(self)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Quiet."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def _send(self, handler: BaseHTTPRequestHandler) -> None:
+        answer, body = self.answer, self.answer.body
+        handler.send_response(answer.status)
+        handler.send_header("Content-Type", answer.content_type)
+        if answer.packed and "gzip" in handler.headers.get("Accept-Encoding", ""):
+            body = gzip.compress(body)
+            handler.send_header("Content-Encoding", "gzip")
+        if not answer.piece:
+            handler.send_header("Content-Length", str(len(body)))
+            handler.end_headers()
+            handler.wfile.write(body)
+            return
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        for start in range(0, len(body), answer.piece):
+            piece = body[start : start + answer.piece]
+            handler.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        handler.wfile.write(b"0\r\n\r\n")
+
+    def __enter__(self) -> RecordedServer:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
