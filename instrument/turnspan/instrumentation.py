@@ -203,21 +203,6 @@ def plan(disabled_entries: Iterable[str] = ()) -> list[Instrumented]:
     ]
 
 
-def is_ours(library: str) -> bool:
-    """Whether Turnspan itself can record a library."""
-    return any(name == library for name, _, _ in _INSTRUMENTORS)
-
-
-def is_on(library: str) -> bool:
-    """Whether Turnspan itself records a library now."""
-    return library in _taken()
-
-
-def is_installed(library: str) -> bool:
-    """Whether another package's instrumentation of a library is installed."""
-    return any(package.library == library for package in packages())
-
-
 def is_excluded(library: str) -> bool:
     """Whether nobody is to record a library."""
     return library in _excluded

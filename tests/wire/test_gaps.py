@@ -156,8 +156,8 @@ def test_plain_http_to_a_provider(watching: Watch) -> None:
 
     assert seen() == {("", "api.mistral.ai"): 1, ("", "example.com"): 1}
     one = next(one for one in watching.seen() if one.host == "api.mistral.ai")
-    assert str(one) == "1 call to api.mistral.ai by plain HTTP may have gone unrecorded"
-    assert one.remedy == "record it by hand with turnspan.inference(...)"
+    assert str(one) == "1 call to api.mistral.ai may have gone unrecorded"
+    assert one.remedy == "call turnspan.instrument()"
 
 
 def test_through_a_tunnel(watching: Watch) -> None:
@@ -311,13 +311,13 @@ def test_said_once_at_exit_and_by_the_doctor(tmp_path: Path) -> None:
 
     assert ran.stdout.strip() == ""
     assert ran.stderr.count("unrecorded") == 1
-    assert "1 call to api.groq.com by plain HTTP may have gone unrecorded" in ran.stderr
+    assert "1 call to api.groq.com may have gone unrecorded" in ran.stderr
 
     told = CliRunner().invoke(console, ["--store", store, "doctor", "--format", "json"])
     (check,) = (c for c in json.loads(told.stdout) if c["name"] == "unrecorded calls")
     assert check["level"] == "warn"
-    assert check["finding"].startswith("1 call to api.groq.com by plain HTTP may have gone")
-    assert "turnspan.inference(...)" in check["remedy"]
+    assert check["finding"].startswith("1 call to api.groq.com may have gone")
+    assert "turnspan.instrument()" in check["remedy"]
 
 
 def test_what_all_processes_saw(tmp_path: Path) -> None:

@@ -61,20 +61,6 @@ SENDERS: Final = {
 }
 """Modules that send requests to models: the library's name, as ``installed.LIBRARIES`` has it."""
 
-_OPENINFERENCE: Final = (
-    *("bedrock", "claude_agent_sdk", "groq", "langchain", "mistralai", "vertexai"),
-)
-_OPENLLMETRY: Final = (
-    *("alephalpha", "cohere", "google_generativeai", "ollama", "replicate", "together"),
-    *("voyageai", "watsonx", "writer"),
-)
-PACKAGES: Final = {
-    name: f"{family}-instrumentation-{name.replace('_', '-')}"
-    for family, names in (("openinference", _OPENINFERENCE), ("opentelemetry", _OPENLLMETRY))
-    for name in names
-}
-"""What records a library that Turnspan does not."""
-
 AGENTS: Final = frozenset(
     ("aider", "claude", "codex", "copilot", "cursor-agent", "gemini", "goose", "opencode")
 )

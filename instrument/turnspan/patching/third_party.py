@@ -119,6 +119,12 @@ class Package:
         """Whether its library is installed."""
         return util.find_spec(self.module.partition(".")[0]) is not None
 
+    @property
+    def is_seen_imported(self) -> bool:
+        """Whether Python says when the library is imported: of a namespace package it does not."""
+        spec = util.find_spec(self.module.partition(".")[0])
+        return "." in self.module or spec is None or spec.origin is not None
+
 
 @dataclass(slots=True)
 class Choice:
@@ -240,6 +246,8 @@ def choose(
             reason = f"{owner} records this library already"
         if not reason and not package.is_there:
             reason = f"{package.library} is not installed"
+        if not reason and not package.is_seen_imported:
+            reason = f"nothing says when {package.library} is imported: HTTP records it"
         if not reason:
             reason = _conflict(package)
         if not reason:

@@ -57,7 +57,7 @@ class AiohttpSession(Frame[WireExchange]):
         result.content = ReaderAlong(result.content, body)
 
     def _unsettled(self, call: WireExchange, result: Any, /) -> None:
-        call.call.close(None)
+        call.lost()
 
 
 class ReaderAlong(wrapt.ObjectProxy[Any]):

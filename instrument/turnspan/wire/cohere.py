@@ -9,6 +9,16 @@ import orjson
 from turnspan.runtime.type_guards import is_dict, is_list
 
 _ROLES: Final = {"USER": "user", "CHATBOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
+_FINISH: Final = {
+    "COMPLETE": "stop",
+    "STOP_SEQUENCE": "stop",
+    "MAX_TOKENS": "length",
+    "TOOL_CALL": "tool_calls",
+    "ERROR": "error",
+    "ERROR_TOXIC": "content_filter",
+    "ERROR_LIMIT": "error",
+}
+"""Cohere's finish reasons in the conventions' words."""
 _PIECES: Final = (("text", "content"), ("thinking", "reasoning_content"))
 
 
@@ -27,6 +37,11 @@ def _usage(counts: Any) -> dict[str, Any]:
     return {"usage": usage}
 
 
+def _reason(fields: dict[str, Any]) -> Any:
+    reason = fields.get("finish_reason")
+    return _FINISH.get(reason, reason) if isinstance(reason, str) else reason
+
+
 def _whole(count: Any) -> Any:
     return int(count) if isinstance(count, float) else count
 
@@ -36,7 +51,7 @@ def answer(body: dict[str, Any]) -> dict[str, Any]:
     message = body.get("message")
     if not is_dict(message):
         return body
-    choice = {"index": 0, "message": _message(message), "finish_reason": body.get("finish_reason")}
+    choice = {"index": 0, "message": _message(message), "finish_reason": _reason(body)}
     return {"id": body.get("id"), "choices": [choice], **_usage(body.get("usage"))}
 
 
@@ -72,7 +87,7 @@ def event(body: dict[str, Any]) -> dict[str, Any]:
     if is_dict(call):
         delta["tool_calls"] = [{"index": body.get("index"), **call}]
     delta.pop("citations", None)
-    choice = {"index": 0, "delta": delta, "finish_reason": fields.get("finish_reason")}
+    choice = {"index": 0, "delta": delta, "finish_reason": _reason(fields)}
     return {"id": body.get("id"), "choices": [choice], **_usage(fields.get("usage"))}
 
 
@@ -102,7 +117,7 @@ def old_answer(body: dict[str, Any]) -> dict[str, Any]:
     calls = body.get("tool_calls")
     if is_list(calls) and calls:
         message["tool_calls"] = [_old_tool_call(call) for call in calls if is_dict(call)]
-    choice = {"index": 0, "message": message, "finish_reason": body.get("finish_reason")}
+    choice = {"index": 0, "message": message, "finish_reason": _reason(body)}
     identity = body.get("response_id") or body.get("generation_id")
     return {"id": identity, "choices": [choice], **_usage(body.get("meta"))}
 

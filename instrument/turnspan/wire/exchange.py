@@ -138,6 +138,11 @@ class WireExchange:
         self.call.leave()
         self.call.failed(error)
 
+    def lost(self) -> None:
+        """The answer cannot be followed."""
+        self.call.leave()
+        self.call.close(None)
+
     def answered(self, status: int, headers: Mapping[str, str]) -> Body:
         """The head of the answer is there; its bytes go to what this returns."""
         self.call.leave()
@@ -166,19 +171,21 @@ class Body:
 
     def feed(self, data: bytes, *, plain: bool = False) -> None:
         """Bytes have come; ``plain``: the client has unpacked them. Never raises."""
-        if not self._open or not data:
-            return
-        with _FEED:
-            try:
-                unpacked = data if plain else self._unpack(data)
-                if not self._begun and unpacked:
-                    self._begin(unpacked)
-                if self._events is None:
-                    self._whole.feed(unpacked)
-                else:
-                    self._fold(self._events.feed(unpacked))
-            except (UnreadableError, zlib.error) as error:  # the server's, as far as it is known
-                self._finish(ABANDONED, error)
+        if self._open and data:
+            with _FEED:
+                self._feed(data, plain)
+
+    def _feed(self, data: bytes, plain: bool) -> None:
+        try:
+            unpacked = data if plain else self._unpack(data)
+            if not self._begun and unpacked:
+                self._begin(unpacked)
+            if self._events is None:
+                self._whole.feed(unpacked)
+            else:
+                self._fold(self._events.feed(unpacked))
+        except (UnreadableError, zlib.error) as error:  # the server's, as far as it is known
+            self._finish(ABANDONED, error)
 
     def _begin(self, data: bytes) -> None:
         """The first bytes: some servers do not say that what they send is a stream."""

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from turnspan import config
 from turnspan.config import logger
-from turnspan.patching.models_on_the_wire import PACKAGES, agent_program
+from turnspan.patching.models_on_the_wire import agent_program
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import guard
 from turnspan.wire.clients import clients
@@ -26,6 +26,7 @@ _SEEN: Final = guard("unrecorded.seen")
 _MAX_KINDS: Final = 200
 _BY_HAND: Final = "record it by hand with turnspan.inference(...)"
 PROCESS: Final = "process"
+_WEBSOCKET: Final = " by WebSocket"
 
 
 @dataclass(slots=True)
@@ -46,7 +47,7 @@ class Unrecorded:
             runs = "run" if self.calls == 1 else "runs"
             return f"what {self.calls:,} {runs} of {self.library} asked its models is not recorded"
         calls = "call" if self.calls == 1 else "calls"
-        of = f"of {self.library} ({self.host})" if self.library else f"to {self.host} by plain HTTP"
+        of = f"of {self.library} ({self.host})" if self.library else f"to {self.host}"
         return f"{self.calls:,} {calls} {of} may have gone unrecorded"
 
 
@@ -96,7 +97,7 @@ class Watch:
             self.recorded += 1
             return request
         if self.active:
-            self.count(request.library, host)
+            self.count(request.library, host + _WEBSOCKET * (method != "POST"))
         return None
 
     def started(self, command: Any) -> None:
@@ -171,21 +172,13 @@ def _is_left_to_others(library: str) -> bool:
 
 
 def remedy(library: str, host: str) -> str:
-    """What would have recorded a call."""
-    # With the instrumentors, when they are asked for.
-    from turnspan import instrumentation
-
+    """What would have recorded a request."""
     if host == PROCESS:
-        library = f"{library}_agent_sdk"
-        if library not in sys.modules:
-            return "it may send its spans over OTLP to turnspan receive (docs/receive.md)"
-    if instrumentation.is_ours(library):
-        if instrumentation.is_on(library):
+        if f"{library}_agent_sdk" in sys.modules:
             return _BY_HAND
-        return "call turnspan.instrument()"
-    package = PACKAGES.get(library)
-    if package is None:
+        return "it may send its spans over OTLP to turnspan receive (docs/receive.md)"
+    if host.endswith(_WEBSOCKET):
         return _BY_HAND
-    if instrumentation.is_installed(library):
-        return f"call turnspan.instrument(), which records it with {package}"
-    return f"pip install {package} (turnspan.instrument() then enables it)"
+    if not config.active().record_http:
+        return "set TURNSPAN_RECORD_HTTP=true"
+    return "call turnspan.instrument()"

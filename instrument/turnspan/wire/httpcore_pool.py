@@ -50,7 +50,7 @@ class HttpcorePool(Frame[WireExchange]):
         result.stream = kind(result.stream, body)
 
     def _unsettled(self, call: WireExchange, result: Any, /) -> None:
-        call.call.close(None)
+        call.lost()
 
 
 def _is_of_httpx() -> bool:

@@ -60,7 +60,7 @@ class HttpxClient(Frame[WireExchange]):
             result.stream = read_along(sys.modules[self._module], result.stream, body)
 
     def _unsettled(self, call: WireExchange, result: Any, /) -> None:
-        call.call.close(None)
+        call.lost()
 
 
 def read_along(library: Any, stream: Any, body: Body) -> Any:
@@ -151,11 +151,13 @@ def _body(request: Any) -> Any:
         file = getattr(field, "file", None)
         if file is None:
             value: Any = field.value if isinstance(field.value, str) else str(field.value)
-        elif isinstance(file, (bytes, str)):
-            data = file.encode() if isinstance(file, str) else file
-            value = file_facts(data, field.filename, field.content_type or "")
-        else:  # a file of the application's, which is not ours to read
-            value = {"file": field.filename, "media_type": field.content_type}
+        else:
+            kind = str(field.headers.get("Content-Type", ""))
+            if isinstance(file, (bytes, str)):
+                data = file.encode() if isinstance(file, str) else file
+                value = file_facts(data, field.filename, kind)
+            else:  # a file of the application's, which is not ours to read
+                value = {"file": field.filename, "media_type": kind}
         found[field.name] = value
     return found
 

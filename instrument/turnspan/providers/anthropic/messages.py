@@ -155,6 +155,8 @@ _PIECES: Final = {
 }
 """Kinds of deltas: the field of the block that one goes on with, and where its piece is."""
 
+_BEGUN: Final = {"input_json_delta": "tool_use", "thinking_delta": "thinking"}
+
 
 class MessageAccumulator(Accumulator):
     """Folds ``RawMessageStreamEvent`` objects."""
@@ -200,10 +202,10 @@ class MessageAccumulator(Accumulator):
             self.done = True
 
     def _fold_delta(self, index: int, delta: Mapping[str, Any]) -> None:
-        block = self._blocks.get(index)
-        if block is None:
-            block = self._blocks[index] = _StreamBlock({})
         kind = delta.get("type")
+        block = self._blocks.get(index)
+        if block is None:  # Bedrock does not say that a text begins
+            block = self._blocks[index] = _StreamBlock({"type": _BEGUN.get(kind or "", "text")})
         piece = _PIECES.get(kind or "")
         if piece is not None:
             block.parts(piece[0]).append(delta[piece[1]])
