@@ -29,7 +29,7 @@ from turnspan.wire.gaps import watch
 from turnspan_clickhouse.rows.tables import LlmCall, MessageRow, TurnSummary
 
 HELLO: list[Any] = [{"role": "user", "content": "hi"}]
-ASKED = {"model": "m", "messages": HELLO}
+ASKED: dict[str, Any] = {"model": "m", "messages": HELLO}
 
 
 @pytest.fixture
@@ -241,7 +241,7 @@ def frame(kind: str, payload: Any) -> bytes:
 
 ASKED_TOOL = {"toolUseId": "t", "name": "f", "input": {}}
 TOOL_ANSWER = {"toolUseId": "t", "content": [{"text": "1"}]}
-CONVERSE = {
+CONVERSE: dict[str, Any] = {
     "system": [{"text": "be brief"}],
     "messages": [
         {"role": "user", "content": [{"text": "hi"}]},
@@ -433,12 +433,12 @@ def test_a_stream_that_is_left(server: RecordedServer, recorded: Recorded) -> No
     """By a break, by a cancelled task; and one that the server breaks off."""
     pieces = [{"id": "c", "choices": [{"index": 0, "delta": {"content": "x"}}]}] * 400
     lines(server, "text/event-stream", *pieces, piece=100)
-    body = {**ASKED, "stream": True}
+    body: Any = {**ASKED, "stream": True}
     url = f"{server.url}/v1/chat/completions"
     with httpx.stream("POST", url, json=body) as response:
         next(response.iter_lines())
-    with requests.post(url, json=body, stream=True, timeout=9) as response:
-        next(response.iter_content(300))
+    with requests.post(url, json=body, stream=True, timeout=9) as other:
+        next(other.iter_content(300))
 
     async def cancelled() -> None:
         async def read() -> None:

@@ -94,7 +94,7 @@ def begin(request: SentRequest) -> WireExchange | None:
     seen = request.seen
     path = urlsplit(request.path).path
     body = _json(request.body, request.content_type)
-    form = format_of(seen.operation, path, body)
+    form = format_of(seen.operation, seen.library, path, body)
     stream = is_streamed(form, path, body)
     target: dict[str, Any] = {
         semconv.PROVIDER_NAME: provider_of(seen.host, form.language),

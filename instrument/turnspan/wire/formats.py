@@ -100,8 +100,19 @@ _IN_PATH: Final = re.compile(
 _STREAMS: Final = re.compile(r"[sS]tream")
 
 
-def format_of(operation: str, path: str, body: Mapping[str, Any]) -> ApiFormat:
-    """The format of a request to this path, which has no query."""
+_LANGUAGES: Final = {
+    "bedrock": "aws.bedrock",
+    "google_genai": "gcp.gemini",
+    "google_generativeai": "gcp.gemini",
+    "mistralai": "mistral_ai",
+    "vertexai": "gcp.vertex_ai",
+    "watsonx": "ibm.watsonx.ai",
+}
+"""Whose API a library speaks, where it is not called by its own name."""
+
+
+def format_of(operation: str, library: str, path: str, body: Mapping[str, Any]) -> ApiFormat:
+    """The format of a library's request to this path, which has no query."""
     if operation in semconv.INFERENCE_OPERATIONS:
         for pattern, form in _COMPILED:
             if pattern.fullmatch(path):
@@ -109,7 +120,8 @@ def format_of(operation: str, path: str, body: Mapping[str, Any]) -> ApiFormat:
         items = body.get("instances")
         if path.endswith(":predict") and is_list(items) and items and "content" in (items[0] or ()):
             return _PREDICTED
-    return ApiFormat(OperationEndpoint(operation), "custom")
+    language = _LANGUAGES.get(library, library or "custom")
+    return ApiFormat(OperationEndpoint(operation), language)
 
 
 def model_in(path: str) -> str:
