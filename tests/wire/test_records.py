@@ -293,7 +293,7 @@ def test_bedrock_streams(server: RecordedServer, recorded: Recorded) -> None:
     server.answer = RecordedAnswer(200, kind, b"".join(frame(*each) for each in events), piece=10)
     requests.post(f"{server.url}/model/amazon.nova/converse-stream", json=CONVERSE, timeout=9)
 
-    own = [
+    own: list[Any] = [
         {"type": "message_start", "message": {"id": "i", "model": "c", "content": [], "usage": {}}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
         {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "yo"}},
@@ -324,7 +324,7 @@ def test_every_other_operation_has_a_record(server: RecordedServer, recorded: Re
     client = openai.OpenAI(base_url=f"{server.url}/v1", api_key="k", max_retries=0)
 
     @turnspan.agent
-    def agent() -> None:
+    def agent() -> str:
         usage = {"input_tokens": 5, "output_tokens": 7, "total_tokens": 12}
         answer(server, {"created": 1, "data": [{"b64_json": "aGk="}], "usage": usage})
         client.images.generate(model="gpt-image-1", prompt="a boat")
@@ -336,6 +336,7 @@ def test_every_other_operation_has_a_record(server: RecordedServer, recorded: Re
         client.moderations.create(model="omni", input="x")
         answer(server, {"id": "file-1", "object": "file", "purpose": "batch", "bytes": 3})
         client.files.create(file=b"{}\n", purpose="batch")
+        return "done"
 
     agent()
     rows = {row.operation: row for row in recorded.rows(LlmCall)}
