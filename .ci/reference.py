@@ -13,6 +13,7 @@ import ast
 import asyncio
 import inspect
 import re
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
@@ -38,6 +39,10 @@ from turnspan_records.diagnostics import diagnostics
 from turnspan_records.keeping import Policy
 from turnspan_records.screens.stop_evidence import RULES
 from turnspan_records.turn_filters import KNOWN, LOOKS
+
+sys.path.insert(0, str(Path(__file__).parent))  # also where a test runs this file
+
+from sdk_operations import page as sdk_requests
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 FOLDER: Final = ROOT / "docs" / "reference"
@@ -67,7 +72,8 @@ def pages() -> dict[str, str]:
             "filters": _filters(),
             "mcp-tools": _mcp_tools(),
         }
-        return {f"{name}.md": "\n\n".join(part) + "\n" for name, part in parts.items()}
+        written = {f"{name}.md": "\n\n".join(part) + "\n" for name, part in parts.items()}
+        return written | {"sdk-requests.md": sdk_requests()}
 
 
 def _settings() -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""Requests to models seen on the wire: recorded from the HTTP exchange, or counted as gaps."""
+"""Requests to models, recorded from the HTTP exchange itself."""
