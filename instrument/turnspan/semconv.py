@@ -47,7 +47,7 @@ OTHER_OPERATIONS: Final = frozenset(
     {
         *("image_generation", "speech", "transcription", "translation", "video", "moderation"),
         *("batch", "rerank", "fine_tuning", "realtime", "agent_session", "ocr"),
-        *("classification", "search", OP_OTHER),
+        *("classification", "evaluation", "search", OP_OTHER),
     }
 )
 """What else models are asked for; but for these names, of ours: the conventions have none."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import anthropic
 import openai
@@ -41,6 +42,17 @@ _OF_ITS_OWN = {
 }
 """Columns that differ between any two calls, or are compared by what they stand for."""
 _NAMES = {"server.port", "turnspan.tries"}
+
+
+SHARE = int(os.environ.get("TURNSPAN_SHARE", "5"))
+"""Of so many exchanges one is played, 1: all, in some minutes."""
+
+E = TypeVar("E")
+
+
+def of_share(exchanges: list[E]) -> list[tuple[int, E]]:
+    """Those that are played, each with a number that chooses client and pieces."""
+    return list(enumerate(exchanges[::SHARE]))
 
 
 @pytest.fixture(autouse=True)
@@ -139,6 +151,11 @@ def _drained(method: Callable[..., Any], arguments: dict[str, Any], streams: boo
         list(result)
 
 
+def _by_name(owner: Any, name: str, **arguments: Any) -> Any:
+    """Call a method as it is now, wrapped or not."""
+    return getattr(owner, name)(**arguments)
+
+
 def _answer(server: RecordedServer, number: int, status: int, kind: str, body: bytes) -> None:
     piece = (0, 200, 7)[number % 3] if len(body) < 50_000 else 8_000
     server.answer = RecordedAnswer(status, kind, body, piece, packed=number % 2 == 0)
@@ -151,7 +168,7 @@ def test_openai(kind: str, server: RecordedServer) -> None:
     client = openai.OpenAI(base_url=f"{server.url}/v1", api_key="k", max_retries=0)
     of_kind = [e for e in openai_exchanges() if kind_of(e) == kind and e.sent() is not None]
     assert of_kind
-    for number, exchange in enumerate(of_kind):
+    for number, exchange in of_share(of_kind):
         _answer(server, number, exchange.status, exchange.content_type, exchange.response)
         method, arguments = openai_method(client, exchange)
         call = partial(_drained, method, arguments, streamed(exchange))
@@ -169,7 +186,7 @@ def test_anthropic(server: RecordedServer) -> None:
         if e.url.partition("?")[0].endswith("/v1/messages")
     ]
     assert calls
-    for number, exchange in enumerate(calls):
+    for number, exchange in of_share(calls):
         kind = (
             "application/json" if exchange.body.lstrip().startswith(b"{") else "text/event-stream"
         )
@@ -192,7 +209,7 @@ def test_gemini(server: RecordedServer) -> None:
         if e.asks in gemini_facts.CALLS - {"predict"} and e.method == "POST"
     ]
     assert calls
-    for number, exchange in enumerate(calls):
+    for number, exchange in of_share(calls):
         path = f"models/{exchange.model}:{exchange.asks}"
         streams = exchange.asks == "streamGenerateContent"
         if exchange.streamed:
@@ -202,7 +219,7 @@ def test_gemini(server: RecordedServer) -> None:
             body = json.dumps(exchange.answers[0]).encode() if exchange.answers else b""
             _answer(server, number, exchange.status, "application/json", body)
         path += "?alt=sse" * streams
-        method = client.request_streamed if streams else client.request
+        method = partial(_by_name, client, "request_streamed" if streams else "request")
         sent = {"request_dict": {**exchange.request}, "http_options": None}
         call = partial(_drained, method, {"http_method": "post", "path": path, **sent}, streams)
         wrong += compare(server, exchange.name, number, call, "google_genai")

@@ -11,7 +11,7 @@ import wrapt
 from turnspan.patching.frame import Frame
 from turnspan.patching.patches import Args, Kwargs, Patches
 from turnspan.runtime.guard import guard
-from turnspan.wire.exchange import Body, WireExchange, SentRequest, begin
+from turnspan.wire.exchange import Body, SentRequest, WireExchange, begin
 from turnspan.wire.gaps import watch
 
 _READ = guard("wire.aiohttp.read")
@@ -27,7 +27,7 @@ class AiohttpSession(Frame[WireExchange]):
     ) -> tuple[WireExchange, Kwargs] | None:
         method = str(args[0] if args else kwargs["method"]).upper()
         address = args[1] if len(args) > 1 else kwargs["str_or_url"]
-        if method != "POST":
+        if method == "GET":
             return None
         base = getattr(owner, "_base_url", None)
         url = urlsplit(str(address if base is None else base.join(type(base)(str(address)))))

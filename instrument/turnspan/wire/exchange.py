@@ -1,8 +1,8 @@
 """One request to a model that is recorded as it leaves, and its answer as it comes.
 
 What the clients give passes through unchanged; a copy of it is read. Whoever wraps a client says
-when the request is sent (``begin``), when the head of an answer is there (``WireExchange.answered``),
-and hands the bytes that the application reads to the ``Body``.
+when the request is sent (``begin``) and when the head of an answer is there (``answered``), and
+hands the bytes that the application reads to the ``Body``.
 """
 
 from __future__ import annotations

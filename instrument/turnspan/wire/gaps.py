@@ -93,11 +93,11 @@ class Watch:
             return None
         if _is_excluded(request.library):
             return None
-        if tracer.on and method == "POST" and config.active().record_http:
+        if tracer.on and method != "WEBSOCKET" and config.active().record_http:
             self.recorded += 1
             return request
         if self.active:
-            self.count(request.library, host + _WEBSOCKET * (method != "POST"))
+            self.count(request.library, host + _WEBSOCKET * (method == "WEBSOCKET"))
         return None
 
     def started(self, command: Any) -> None:

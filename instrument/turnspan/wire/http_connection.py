@@ -14,7 +14,7 @@ from typing import Any, Final
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.runtime.guard import guard
 from turnspan.wire.answer_bytes import MAX_KEPT, Chunks
-from turnspan.wire.exchange import Body, WireExchange, SentRequest, begin
+from turnspan.wire.exchange import Body, SentRequest, WireExchange, begin
 from turnspan.wire.gaps import watch
 from turnspan.wire.requests_seen import ModelRequestSeen
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from turnspan.patching.frame import Frame
 from turnspan.patching.patches import Args, Kwargs, Patches
-from turnspan.wire.exchange import WireExchange, SentRequest, begin
+from turnspan.wire.exchange import SentRequest, WireExchange, begin
 from turnspan.wire.gaps import watch
 from turnspan.wire.httpx_client import AsyncReadAlong, SyncReadAlong
 

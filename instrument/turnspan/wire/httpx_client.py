@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from turnspan.patching.frame import Frame
 from turnspan.patching.patches import Args, Kwargs, Patches
-from turnspan.wire.exchange import Body, WireExchange, SentRequest, begin
+from turnspan.wire.exchange import Body, SentRequest, WireExchange, begin
 from turnspan.wire.gaps import watch
 from turnspan.wire.multipart import file_facts
 

@@ -16,7 +16,7 @@ from turnspan.tracing.begin_call import current_call, is_suppressed
 from turnspan.wire.operations import FREE, asks_a_model_anywhere, operation_of
 
 _MODEL_SPANS: Final = frozenset({"LLM", "EMBEDDING", "RERANKER"})
-_COSTING: Final = frozenset({"POST", "WEBSOCKET"})
+_COSTING: Final = frozenset({"POST", "PUT", "PATCH", "WEBSOCKET"})
 
 
 class ModelRequestSeen(NamedTuple):
@@ -43,7 +43,7 @@ def seen(method: str, host: str, path: str) -> ModelRequestSeen | None:
         library = sender(inspect.currentframe())
         if not library:
             return None
-    operation = operation_of(method, path)
+    operation = operation_of(method, path, host)
     if operation == FREE:
         return None
     if library is None:
