@@ -239,7 +239,7 @@ def frame(kind: str, payload: Any) -> bytes:
     return head + headers + body + struct.pack(">I", binascii.crc32(head + headers + body))
 
 
-ASKED_TOOL = {"toolUseId": "t", "name": "f", "input": {}}
+ASKED_TOOL: dict[str, Any] = {"toolUseId": "t", "name": "f", "input": {}}
 TOOL_ANSWER = {"toolUseId": "t", "content": [{"text": "1"}]}
 CONVERSE: dict[str, Any] = {
     "system": [{"text": "be brief"}],

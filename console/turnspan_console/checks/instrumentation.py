@@ -10,6 +10,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
+from turnspan.config import resolve
 from turnspan.instrumentation import Instrumented, plan
 from turnspan.patching.third_party import DISABLED, GROUP, OURS, disabled, distribution_of
 from turnspan_clickhouse.spool.unrecorded_calls import read_unrecorded
@@ -17,7 +18,7 @@ from turnspan_console.checks.check import FAIL, OK, WARN, Check
 from turnspan_console.values import seconds
 
 _AREA = "application"
-_THREADS = "threads"
+_THREADS, _HTTP = "threads", "http"
 _SHOWN = 5
 _FETCHES = {"litellm": "LITELLM_LOCAL_MODEL_COST_MAP"}
 """What keeps an SDK from fetching something while it is imported."""
@@ -29,7 +30,12 @@ def instrumentation_checks(environ: Mapping[str, str] | None = None) -> Iterator
     off = disabled((environ.get(DISABLED, ""),))
     planned = plan(off)
     for one in planned:
-        if one.by == OURS and one.name != _THREADS:
+        if one.name == _HTTP:
+            finding = one.detail or "their requests to models are recorded by Turnspan"
+            if not resolve({}, environ).record_http:
+                finding = "switched off by TURNSPAN_RECORD_HTTP"
+            yield Check(_AREA, "HTTP clients", OK, finding)
+        elif one.by == OURS and one.name != _THREADS:
             yield _ours(one)
         elif one.by != OURS:
             yield _other(one)

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 @click.command("doctor", short_help="Show what is wrong and how to fix it.")
 @flag("--problems", "Show only problems.")
+@flag("--prove", "Have each installed client ask a model on this machine.")
 @format_option("text", "json")
 @store_option
-def command(problems: bool, format_: str) -> None:
+def command(problems: bool, prove: bool, format_: str) -> None:
     """Check the store, the spool and the application's environment. It changes nothing.
 
     Run it where the application runs, with the same environment. Exit code 1 if a check fails.
@@ -30,7 +31,7 @@ def command(problems: bool, format_: str) -> None:
     from turnspan_console.values import counted
 
     output = Output()
-    found = [one for one in _checks() if one.level != "ok" or not problems]
+    found = [one for one in _checks(prove=prove) if one.level != "ok" or not problems]
     if format_ == "json":
         output.json([asdict(one) for one in found])
     else:
@@ -40,7 +41,7 @@ def command(problems: bool, format_: str) -> None:
         raise Failure(f"{counted(failed, 'check')} failed.", FINDING)
 
 
-def _checks() -> Iterator[Check]:
+def _checks(*, prove: bool) -> Iterator[Check]:
     from turnspan_clickhouse.errors import StoreError
     from turnspan_clickhouse.store.dsn import for_recording, parse
     from turnspan_console.checks.check import FAIL, WARN, Check, guarded
@@ -68,3 +69,7 @@ def _checks() -> Iterator[Check]:
         yield from guarded("application", "unrecorded calls", lambda: unrecorded_checks(dsn.spool))
     yield from guarded("application", "instrumentation", instrumentation_checks)
     yield from guarded("application", "checks", environment_checks)
+    if prove:
+        from turnspan_console.checks.proof import proof_checks
+
+        yield from guarded("proof", "clients", proof_checks)

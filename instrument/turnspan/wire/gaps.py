@@ -138,7 +138,8 @@ class Watch:
             return
         told = "; ".join(f"{one}: {one.remedy}" for one in found[:5])
         more = f"; and {len(found) - 5} more (turnspan doctor)" if len(found) > 5 else ""
-        logger.warning("%s%s.", told[:1].upper() + told[1:], more)
+        of_all = f" {self.recorded:,} were recorded." if self.recorded else ""
+        logger.warning("%s%s.%s", told[:1].upper() + told[1:], more, of_all)
 
     def forget(self) -> None:
         """Forget what was seen."""

@@ -225,7 +225,7 @@ SELECT
  session_id AS scope,
  sum(length(input_messages)) AS inputs
 FROM llm_call
-WHERE (session_id != '') AND (operation NOT IN ('embeddings', 'fetch_response', 'cancel_response')) AND ((project, session_id) > ({project:String}, {scope:String})) AND (({only:String} = '') OR (project = {only:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND ((session_id IN (judged)) OR (trace_id IN (judged)) OR (turn_id IN (judged)) OR (span_id IN (judged)) OR ((attempt_id != '') AND (attempt_id IN (judged))) OR ((turn_id != '') AND (turn_id IN (wrote))) OR (span_id IN (wrote)) OR ((attempt_id != '') AND (attempt_id IN (wrote))))
+WHERE (session_id != '') AND (operation IN ('', 'chat', 'text_completion', 'generate_content')) AND ((project, session_id) > ({project:String}, {scope:String})) AND (({only:String} = '') OR (project = {only:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND ((session_id IN (judged)) OR (trace_id IN (judged)) OR (turn_id IN (judged)) OR (span_id IN (judged)) OR ((attempt_id != '') AND (attempt_id IN (judged))) OR ((turn_id != '') AND (turn_id IN (wrote))) OR (span_id IN (wrote)) OR ((attempt_id != '') AND (attempt_id IN (wrote))))
 GROUP BY
  project,
  scope
@@ -274,7 +274,7 @@ SELECT
  consortium_id,
  lineage_id
 FROM llm_call
-WHERE (project = {project:String}) AND (session_id IN ({scopes:Array(String)})) AND (({turn:String} = '') OR (turn_id = {turn:String})) AND (operation NOT IN ('embeddings', 'fetch_response', 'cancel_response'))
+WHERE (project = {project:String}) AND (session_id IN ({scopes:Array(String)})) AND (({turn:String} = '') OR (turn_id = {turn:String})) AND (operation IN ('', 'chat', 'text_completion', 'generate_content'))
 ORDER BY
  start_time ASC,
  span_id ASC;
@@ -327,7 +327,7 @@ SELECT
  trace_id AS scope,
  sum(length(input_messages)) AS inputs
 FROM llm_call
-WHERE (session_id = '') AND (operation NOT IN ('embeddings', 'fetch_response', 'cancel_response')) AND ((project, trace_id) > ({project:String}, {scope:String})) AND (({only:String} = '') OR (project = {only:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND ((session_id IN (judged)) OR (trace_id IN (judged)) OR (turn_id IN (judged)) OR (span_id IN (judged)) OR ((attempt_id != '') AND (attempt_id IN (judged))) OR ((turn_id != '') AND (turn_id IN (wrote))) OR (span_id IN (wrote)) OR ((attempt_id != '') AND (attempt_id IN (wrote))))
+WHERE (session_id = '') AND (operation IN ('', 'chat', 'text_completion', 'generate_content')) AND ((project, trace_id) > ({project:String}, {scope:String})) AND (({only:String} = '') OR (project = {only:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND ((session_id IN (judged)) OR (trace_id IN (judged)) OR (turn_id IN (judged)) OR (span_id IN (judged)) OR ((attempt_id != '') AND (attempt_id IN (judged))) OR ((turn_id != '') AND (turn_id IN (wrote))) OR (span_id IN (wrote)) OR ((attempt_id != '') AND (attempt_id IN (wrote))))
 GROUP BY
  project,
  scope

@@ -86,7 +86,7 @@ SELECT
  consortium_id,
  lineage_id
 FROM llm_call
-WHERE (project = {project:String}) AND (session_id IN ({scopes:Array(String)})) AND (({turn:String} = '') OR (turn_id = {turn:String})) AND (operation NOT IN ('embeddings', 'fetch_response', 'cancel_response'))
+WHERE (project = {project:String}) AND (session_id IN ({scopes:Array(String)})) AND (({turn:String} = '') OR (turn_id = {turn:String})) AND (operation IN ('', 'chat', 'text_completion', 'generate_content'))
 ORDER BY
  start_time ASC,
  span_id ASC;
