@@ -26,6 +26,11 @@ EXTRAS: Final = {
         "POST /models/count-tokens:rawPredict",
     ),
     "mistralai.extra asks for a token by httpx": ("POST /audio/workers/registration-token",),
+    "addresses that together's and huggingface_hub's methods of HOST_ONLY are given": (
+        "POST /api/complete_multipart",
+        "POST /files/{}/preprocess",
+        "POST /{}/{}.git/info/lfs/objects/verify",
+    ),
     "paths of SDKs before these: Anthropic's completions, Azure's images, Bedrock's jobs": (
         "POST /complete",
         "POST /images/generations:submit",
@@ -137,6 +142,8 @@ def read_table() -> dict[str, str]:
 def becomes(request: Request, table: dict[str, str]) -> tuple[str, str]:
     """The operation of a request, and what becomes of it."""
     operation = table.get(request.pattern, UNCLASSED) if request.verb in COSTING else "free"
+    if (request.sdk, request.method) in HOST_ONLY:
+        return "", "costs nothing"
     operation = table.get(f"{request.verb} {request.sdk}:{request.path}", operation)
     if operation == "free":
         return "", "costs nothing"
@@ -153,8 +160,7 @@ def page() -> str:
     for (sdk, method), several in methods.items():
         found = {becomes(request, table) for request in several}
         found = {pair for pair in found if pair[0]} or found
-        if {"other"} < {operation for operation, _ in found}:
-            found = {pair for pair in found if pair[0] != "other"}
+        names = {operation for operation, _ in found}
         ways = {request.asynchronous for request in several}
         how = "both" if len(ways) == 2 else "async" if ways == {True} else "sync"
         resource, _, name = method.rpartition(".")
@@ -162,7 +168,7 @@ def page() -> str:
             resource, _, name = method.partition(".")
             resource, name = (resource, name) if name else ("", resource)
         name += "\\*" if any(request.streams for request in several) else ""
-        operations = ", ".join(sorted({operation for operation, _ in found}))
+        operations = ", ".join(sorted(names - {"other"} or names))
         end = ", ".join(sorted({word for _, word in found}, reverse=True))
         rows.setdefault((sdk, end, resource, operations, how), []).append(name)
     text = HEAD

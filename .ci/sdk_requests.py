@@ -75,7 +75,8 @@ class Request:
         return f"{self.verb} {self.path}"
 
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Async = ast.AsyncFunctionDef
+Function = ast.FunctionDef | _Async
 
 
 # -- the values of expressions
@@ -201,10 +202,10 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
 
 def _ways(owner: str, function: Function) -> tuple[bool, ...]:
     """Whether it is asynchronous; both for a function that both kinds of methods call."""
-    if not owner and not isinstance(function, ast.AsyncFunctionDef):
+    if not owner and not isinstance(function, _Async):
         return (False, True)
     named = owner.startswith("Async") or function.name.endswith("_async")
-    return (named or isinstance(function, ast.AsyncFunctionDef),)
+    return (named or isinstance(function, _Async),)
 
 
 def source(folder: str) -> Path:
@@ -231,14 +232,15 @@ class Sockets:
                 resource = _dotted(
                     path.relative_to(place if place.is_dir() else source(self.folder))
                 )
-                for owner, function in _functions(ast.parse(path.read_text("utf-8"))):
+                method = resource.removeprefix("lib.").removesuffix(".connection") + ".connect"
+                functions = list(_functions(ast.parse(path.read_text("utf-8"))))
+                # A class makes its address in a plain function, and waits in others.
+                waiting = {owner for owner, each in functions if isinstance(each, _Async)}
+                for owner, function in functions:
                     for text in sorted(self._texts(function)):
                         pattern = re.sub(r"(?<=[a-z])(\{\})+\Z", "", path_of(text))
-                        for waits in _ways(owner, function):
-                            method = resource.removeprefix("lib.").removesuffix(".connection")
-                            yield Request(
-                                self.name, f"{method}.connect", "WEBSOCKET", pattern, waits, True
-                            )
+                        for waits in (owner in waiting,) if owner else (False, True):
+                            yield Request(self.name, method, "WEBSOCKET", pattern, waits, True)
 
     def _texts(self, function: ast.AST) -> set[str]:
         scope, texts = Scope(function), set[str]()
@@ -295,22 +297,27 @@ def _routes(classes: dict[str, ast.ClassDef], name: str, task: str) -> set[str]:
         if isinstance(node, ast.FunctionDef) and node.name in ("_prepare_route", "_prepare_url"):
             if "_build_chat_completion_url" in ast.unparse(node):
                 return {"/chat/completions"}
-            body: list[ast.AST] = [node]
-            for match in ast.walk(node):
-                if isinstance(match, ast.Match):
-                    body = [case for case in match.cases if repr(task) in ast.unparse(case.pattern)]
             scope = Scope(node)
-            values = (
-                each.value
-                for part in body
-                for each in ast.walk(part)
-                if isinstance(each, ast.Return)
-            )
-            return set().union(*(scope.texts(value) for value in values))
+            return set().union(*(scope.texts(value) for value in _returned(node, task)))
     bases = [
         base.id for base in classes[name].bases if isinstance(base, ast.Name) and base.id in classes
     ]
     return _routes(classes, bases[0], task)
+
+
+def _returned(node: ast.AST, task: str) -> Iterator[ast.expr | None]:
+    """What a helper returns for a task, where it asks for ``self.task``."""
+    parts: list[ast.AST] = [node]
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Match):
+            parts = [case for case in inner.cases if repr(task) in ast.unparse(case.pattern)]
+    for part in parts:
+        for inner in ast.walk(part):
+            value = inner.value if isinstance(inner, ast.Return) else None
+            if isinstance(value, ast.IfExp) and "self.task" in ast.unparse(value.test):
+                yield value.body if repr(task) in ast.unparse(value.test) else value.orelse
+            elif value is not None:
+                yield value
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,14 @@ def test_no_method_of_an_sdk_is_silent_and_none_is_invented(sent: list[Any]) -> 
     assert {request.sdk for request in sent} == {sdk.name for sdk in SCRIPT["SDKS"]}
 
 
+def test_what_the_table_lacks_is_said(sent: list[Any]) -> None:
+    """A new method of an SDK, one that is noted and not classed, and one that is gone."""
+    without = {key: operation for key, operation in TABLE.items() if key != "POST /videos"}
+    assert SCRIPT["differences"](without, sent) == (["POST /videos"], [])
+    assert SCRIPT["differences"](TABLE | {"POST /videos": "?"}, sent) == (["POST /videos"], [])
+    assert SCRIPT["differences"](TABLE | {"POST /dances": "video"}, sent) == ([], ["POST /dances"])
+
+
 SENDS = {
     "stainless": r"self\._(?:post|put|patch|get|delete|get_api_list)\(|self\._client\.p\w+\(",
     "speakeasy": r"self\._build_request(?:_async)?\(",
@@ -141,6 +149,7 @@ def test_behind_a_gateway_what_costs_counts_and_nothing_new_is_free() -> None:
         ("/sessions/", FREE),
         ("/v1/conversations", "chat"),
         ("https://api.openai.com/v1/responses", "chat"),
+        ("https://api.openai.com/v1/files/?limit=1", FREE),
         ("v1/responses", "chat"),
         ("/api/orders", None),
         ("/", None),
@@ -196,7 +205,14 @@ def test_some_paths_only_models_have(method: str, path: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *("/api/orders", "/v1/forms/f1/responses", "/v1/files", "/search", "/v1/users/embed"),
+        *(
+            "/api/orders",
+            "/v1/forms/f1/responses",
+            "/v1/files",
+            "/api/responses",
+            "/search",
+            "/v1/users/embed",
+        ),
         *("/slack/api/chat.postMessage", "/sessions", "/v1/agents", "/images/7", "/classify"),
         *("/v1/models/cat:predict", "/v1/threads/t1/messages", "/Messages.json", "/", ""),
     ],

@@ -31,7 +31,6 @@ _PREFIX: Final = later(
 )
 """What may stand before the end of a path that costs nothing."""
 
-
 _ID: Final = r"(?=[^/]*[0-9A-Z]|[^/]{20})[^/]+"
 """An id and no word: ``POST /skills/skill_68f`` is free, a new ``POST /skills/run`` is not."""
 
@@ -42,6 +41,8 @@ class _End(NamedTuple):
     literals: int
     """How many characters are no ids: of several ends that fit, the one with most counts."""
     method: str
+    part: str
+    """Its longest part without ids: a text without it is not worth an expression."""
     matches: re.Pattern[str]
     """Group 1 is what stands before it."""
     operation: str
@@ -79,7 +80,7 @@ def operation_of(method: str, path: str, host: str = "") -> str | None:
     several.append(by_owner.get(before.rpartition("/")[2]))
     for ends in several:
         for end in ends or ():
-            if end.method == method and end.provider in host:
+            if end.method == method and end.part in path and end.provider in host:
                 found = end.matches.fullmatch(path)
                 if found is not None:
                     free = end.operation == FREE
@@ -107,8 +108,8 @@ def _bare(path: str) -> str:
     """A path without scheme, host, query and the slash at its end."""
     path = path.partition("?")[0]
     if path[:1] != "/":
-        path = "/" + path.partition("://")[2].partition("/")[2] if "://" in path else "/" + path
-    elif path[-1:] == "/":
+        path = "/" + (path.partition("://")[2].partition("/")[2] if "://" in path else path)
+    if path[-1:] == "/":
         path = path.rstrip("/")
     return path.replace("%3A", ":").replace("%3a", ":") if "%3" in path else path
 
@@ -146,11 +147,12 @@ def _end(key: str, operation: str) -> _End:
     provider = "" if path[0] in "/^" else path.partition(":")[0]
     path = path[len(provider) + 1 :] if provider else path
     whole, free = path.startswith("^"), operation == FREE
-    # An id that costs may have slashes; one that is free has none, or anything would be free.
-    first, *rest = map(re.escape, path.lstrip("^").split("{}"))
+    parts = path.lstrip("^").split("{}")
+    first, *rest = map(re.escape, parts)
     pattern = first
     for place, part in enumerate(rest):
         is_last = place == len(rest) - 1 and not part
+        # An id that costs may have slashes; one that is free has none, or anything would be free.
         if not free or (place == 0 and first == "/"):
             some = ".+"
         else:
@@ -159,16 +161,17 @@ def _end(key: str, operation: str) -> _End:
     has_prefix = not whole and not path.startswith("/{}")
     literals = len(path.replace("{}", "")) + 1_000 * whole + bool(provider)
     matches = later(("()" if whole else "(.*)") + pattern)
-    return _End(literals, method, matches, operation, has_prefix, provider)
+    part = max(parts, key=len)
+    return _End(literals, method, part, matches, operation, has_prefix, provider)
 
 
-_VERSION: Final = r"(?:/v\d\w*|/openai|/api|\A)"
+_VERSION: Final = r"/v\d\w*|/openai|/deployments/[^/]+"
 _ANYWHERE: Final = {
-    "completions": later(rf"/(?:chat|fim|agents)/completions\Z|{_VERSION}/completions\Z"),
-    "responses": later(rf"(?:{_VERSION}|/deployments/[^/]+)/responses\Z"),
+    "completions": later(rf"(?:{_VERSION}|/chat|/fim|/agents)/completions\Z"),
+    "responses": later(rf"(?:{_VERSION}|\A)/responses\Z"),
     "messages": later(r"/v1/messages\Z"),
     "batches": later(r"/v1/messages/batches\Z"),
-    "embeddings": later(r"(?:/v\d|/openai|/api|/deployments/[^/]+)/embeddings\Z"),
+    "embeddings": later(rf"(?:{_VERSION}|/api)/embeddings\Z"),
     "generations": later(r"/images/generations\Z"),
     "edits": later(r"/images/edits\Z"),
     "speech": later(r"/audio/speech\Z"),
