@@ -26,6 +26,10 @@ EXTRAS: Final = {
         "POST /models/count-tokens:rawPredict",
     ),
     "mistralai.extra asks for a token by httpx": ("POST /audio/workers/registration-token",),
+    "google-genai has the kind of resource in the id": (
+        "PATCH /cachedContents/{}",
+        "PATCH /models/{}",
+    ),
     "addresses that together's and huggingface_hub's methods of HOST_ONLY are given": (
         "POST /api/complete_multipart",
         "POST /files/{}/preprocess",
