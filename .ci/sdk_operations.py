@@ -84,9 +84,10 @@ RECORDED: Final = frozenset(
     f"POST {path}"
     for path in (
         *("/chat/completions", "/models/chat/completions", "/agents/completions", "/completions"),
-        *("/responses", "/embeddings", "/messages", "/chat", "/api/chat", "/api/generate"),
+        *("/fim/completions", "/responses", "/embeddings", "/messages", "/chat", "/embed"),
+        *("/api/chat", "/api/generate", "/api/embed", "/api/embeddings"),
         *("/{}:generateContent", "/{}:streamGenerateContent", "/{}:embedContent"),
-        *("/{}:batchEmbedContents", "/{}:rawPredict", "/{}:streamRawPredict"),
+        "/{}:batchEmbedContents",
         *("/model/{}/converse", "/model/{}/converse-stream"),
         *("/model/{}/invoke", "/model/{}/invoke-with-response-stream"),
     )
@@ -196,7 +197,8 @@ HEAD: Final = """# What SDKs send
 
 After this page you know what becomes of each request that an SDK sends. A method with a star can
 stream its answer. `both` means synchronous and asynchronous. A `recorded` request is a row of
-`llm_call`. A `generic record` has an `operation`. What `costs nothing` leaves no record.
+`llm_call`. A `generic record` has an `operation`. What `costs nothing` leaves no record. Bedrock's
+`invoke_model` is recorded for Claude and Nova; for another model it has a generic record.
 """
 
 

@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 
 from support.shared import REPOSITORY
+from turnspan.wire.formats import format_of
+from turnspan.wire.model_request import OperationEndpoint
 from turnspan.wire.operations import FREE, asks_a_model_anywhere, operation_of
 
 SCRIPT = runpy.run_path(str(REPOSITORY / ".ci" / "sdk_operations.py"))
@@ -43,6 +45,21 @@ def test_no_method_of_an_sdk_is_silent_and_none_is_invented(sent: list[Any]) -> 
     assert SCRIPT["unread"](sent) == []
     assert set(TABLE.values()) <= OPERATIONS
     assert {request.sdk for request in sent} == {sdk.name for sdk in SCRIPT["SDKS"]}
+
+
+def test_the_page_says_what_the_wire_records(sent: list[Any]) -> None:
+    """A request is called recorded if, and only if, there is a format for its path."""
+    wrong: set[str] = set()
+    for request in sent:
+        operation, end = SCRIPT["becomes"](request, TABLE)
+        if end == "costs nothing" or request.verb == "WEBSOCKET":
+            continue
+        base = "" if request.path.startswith(("/api/", "/model/", "^")) else "/v1"
+        path = base + filled(request.path, "anthropic.claude-1")
+        form = format_of(operation, "", path, {})
+        if (end == "recorded") == isinstance(form.endpoint, OperationEndpoint):
+            wrong.add(request.pattern)
+    assert wrong == set()
 
 
 def test_what_the_table_lacks_is_said(sent: list[Any]) -> None:
