@@ -130,7 +130,8 @@ class Sources:
             written.append(path)
         if "pyproject.toml" in written:
             install(self)
-        before = ("-o", "setup", "-o", "console/page/node_modules/.ready", f"VENV={sys.prefix}")
+        done = ("setup", "console/page/node_modules/.ready", ".tools/sdks/.ready")
+        before = (*(word for name in done for word in ("-o", name)), f"VENV={sys.prefix}")
         for name in dict.fromkeys(recipe.generated.values()):
             self.run("make", *before, name)
         expected = {*written, *recipe.generated}
@@ -196,8 +197,9 @@ def sources(tmp_path: Path) -> Sources:
             shutil.copytree(source, target, ignore=without)
         else:
             shutil.copy2(source, target)
-    page = "console/page/node_modules"
-    (folder / page).symlink_to(REPOSITORY / page)
+    for name in ("console/page/node_modules", ".tools/sdks"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).symlink_to(REPOSITORY / name)
     kept = {n: v for n, v in os.environ.items() if not n.startswith(("TURNSPAN_", "OTEL_"))}
     python_path = [str(folder), *(str(folder / root) for root in ROOTS), str(folder / "site")]
     environment = {
