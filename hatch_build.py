@@ -81,6 +81,7 @@ COMPILED = (
     "turnspan/providers/openai/embeddings.py",
     "turnspan/providers/openai/events.py",
     "turnspan/providers/openai/pieces.py",
+    "turnspan/providers/openai/realtime.py",
     "turnspan/providers/openai/responses.py",
     "turnspan/providers/openai/usage.py",
     "turnspan/content/equality.py",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import warnings
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
@@ -22,7 +23,19 @@ from support import gemini_bodies
 from support.google_sdk import errors as google_errors
 from support.google_sdk import genai
 from support.model_replies import chat, chat_stream, message, message_stream
+from support.realtime_events import (
+    audio,
+    created,
+    encoded,
+    failure,
+    listening,
+    said,
+    session,
+    spoken,
+    transcribed,
+)
 from support.sdks import BROKEN, chat_helper
+from support.socket_server import LOST, socket_server
 from turnspan import config
 from turnspan.content import snapshot
 from turnspan.patching import frame, stainless, stream
@@ -39,6 +52,7 @@ from turnspan.providers.google_genai import (
     tools as google_tools,
 )
 from turnspan.providers.openai import chat as openai_chat
+from turnspan.providers.openai import connections, realtime, realtime_session, sockets
 from turnspan.providers.openai import instrumentor as openai_provider
 from turnspan.runtime import otel_private, type_guards
 from turnspan.runtime.guard import errors
@@ -70,6 +84,10 @@ _MODULES: tuple[ModuleType, ...] = (
     stainless,
     openai_provider,
     openai_chat,
+    connections,
+    sockets,
+    realtime,
+    realtime_session,
     anthropic_provider,
     messages,
     instrumentor,
@@ -113,6 +131,8 @@ _OUTERMOST = {
     "Sdk.wrap_others",
     "helper_close",
     "known_streams",
+    "patch_connections",
+    "_patch",
     "AutomaticFunctions.patch",
 }
 
@@ -332,7 +352,59 @@ def agoogle(gpt: openai.OpenAI, server: ModelServer) -> Any:
     return asyncio.run(run())
 
 
-SCENES = (plain, failing, streamed, breaking, raw, asynchronous, claude, google, agoogle)
+def connected(gpt: openai.OpenAI, server: ModelServer) -> Any:
+    """A spoken answer, one that is refused and one that breaks; the same asynchronously; and
+    responses on a socket."""
+    if not hasattr(gpt, "realtime"):
+        return None  # of an older SDK
+    ask: Any = {"type": "response.create"}
+    sound = audio(0.1)
+    item: Any = {"type": "conversation.item.create", "item": spoken("item_n", "Well")}
+    append: Any = {"type": "input_audio_buffer.append", "audio": encoded(sound)}
+    cut = {"item_id": "item_a", "content_index": 0, "audio_end_ms": 50, "event_id": "e"}
+    script = (
+        *(session(), "response.create", *listening("item_u", 0, 100), *said("item_a", "Hi", sound)),
+        *(transcribed("item_u", "Hello"), {"type": "conversation.item.truncated", **cut}),
+        *("response.create", failure("broken", type="server_error")),
+        *("response.create", created("resp_2"), LOST),
+    )
+    count = len([step for step in script if isinstance(step, dict)])
+    result: list[Any] = []
+
+    async def run(url: str) -> None:
+        client = openai.AsyncOpenAI(api_key="k", websocket_base_url=url)
+        async with client.realtime.connect(model="m") as connection:
+            for event in (item, append, ask, ask, ask):
+                await connection.send(event)
+            result.extend([(await connection.recv()).model_dump() for _ in range(count)])
+            with pytest.raises(Exception, match="close") as caught:
+                await connection.recv()
+            result.append(str(caught.value))
+
+    with socket_server() as provider, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # websockets', of what the SDK does
+        client = openai.OpenAI(api_key="k", websocket_base_url=provider.url)
+        provider.play(*script)
+        with client.realtime.connect(model="m") as connection:
+            for event in (item, append, ask, ask, ask):
+                connection.send(event)
+            result += [connection.recv().model_dump() for _ in range(count)]
+            with pytest.raises(Exception, match="close") as caught:
+                connection.recv()
+            result.append(str(caught.value))
+        provider.play(*script)
+        asyncio.run(run(provider.url))
+        provider.play("response.create", failure("broken"))
+        with client.responses.connect() as socket:
+            socket.response.create(model="m", input="Hello")
+            result.append(socket.recv().model_dump())
+    return result
+
+
+SCENES = (
+    *(plain, failing, streamed, breaking, raw, asynchronous),
+    *(claude, google, agoogle, connected),
+)
 
 
 @pytest.fixture(scope="module")

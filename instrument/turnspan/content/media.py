@@ -58,7 +58,12 @@ def digest_of(encoded: str | bytes) -> str:
         raw = encoded.encode("utf-8", "surrogatepass") if decoded is None else decoded
     else:
         raw = encoded
-    return f"{_PREFIX}{hashlib.sha256(raw).hexdigest()};size={len(raw)}"
+    return hash_text(hashlib.sha256(raw).hexdigest(), len(raw))
+
+
+def hash_text(digest: str, size: int) -> str:
+    """What stands in the place of bytes: their SHA-256 in hexadecimal digits, and their size."""
+    return f"{_PREFIX}{digest};size={size}"
 
 
 def digest_media(value: Any, depth: int = 0) -> Any:

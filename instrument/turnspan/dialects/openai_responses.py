@@ -20,7 +20,7 @@ from turnspan.content.json_codec import (
     put_layout,
     split,
 )
-from turnspan.content.media import part_url, url_part
+from turnspan.content.media import blob_part, blob_text, part_url, url_part
 from turnspan.content.model import (
     BLOB,
     FILE,
@@ -51,6 +51,8 @@ _TEXTS: Final = {spec.raw_type: spec for spec in (_INPUT_TEXT, _OUTPUT_TEXT)}
 _NAMED: Final = ("function_call", "custom_tool_call")
 _KIND: Final = "kind"
 _ITEM: Final = "item"
+_TRANSCRIPT: Final = "transcript"
+_OF_AUDIO: Final = ("seconds", "truncated")
 
 
 # -- the request and the response ------------------------------------------------------------------
@@ -153,12 +155,30 @@ def _from_spoken(item: dict[Any, Any], default_role: str) -> Message:
         if key == "content" and isinstance(value, str):
             parts.append(text_part(value))
         elif key == "content" and isinstance(value, list):
-            parts.extend(_block(block, role) for block in as_list(value) or [])
+            for block in as_list(value) or []:
+                parts.extend(_parts(block, role))
             keys[-1] = "content[]"
         elif key != "role":
             extra[key] = value
     put_layout(parts, joined(tuple(keys)), "role,content", extra)
     return {"role": role, "parts": parts}
+
+
+def _parts(raw: Any, role: str) -> list[Part]:
+    """The part of a block; of audio in a realtime conversation its transcript's before it."""
+    block = as_dict(raw)
+    if block is None or block.get("type") != _audio_of(role):
+        return [_block(raw, role)]
+    said, written = block.get("transcript"), block.get("data")
+    audio = generic_part({key: value for key, value in block.items() if key != "transcript"})
+    if isinstance(written, str):
+        rest = {key: block[key] for key in _OF_AUDIO if key in block}
+        audio = blob_part(written, as_text(block.get("format")), "audio") | rest
+    return [{**text_part(said), _KIND: _TRANSCRIPT}, audio] if isinstance(said, str) else [audio]
+
+
+def _audio_of(role: str) -> str:
+    return "output_audio" if role == "assistant" else "input_audio"
 
 
 def _block(raw: Any, role: str) -> Part:
@@ -218,7 +238,7 @@ def from_message(role: str, name: str, parts: list[Part]) -> Any:
         elif key == "content":
             raw[key] = parts[0]["content"]
         elif key == "content[]":
-            raw["content"] = [_raw_block(part, role) for part in parts]
+            raw["content"] = _raw_blocks(parts, role)
         else:
             raw[key] = extra[key]
     return raw
@@ -244,8 +264,25 @@ def _raw_lone(part: Part, layout: str, item: str) -> dict[str, Any]:
     return raw
 
 
+def _raw_blocks(parts: list[Part], role: str) -> list[Any]:
+    blocks: list[Any] = []
+    said: dict[str, Any] = {}
+    for part in parts:
+        if part.get(_KIND) == _TRANSCRIPT:
+            said = {"transcript": part["content"]}
+            continue
+        block = _raw_block(part, role)
+        blocks.append({**block, **said} if said else block)
+        said = {}
+    return blocks
+
+
 def _raw_block(part: Part, role: str) -> Any:
     kind = part["type"]
+    if kind == BLOB and part.get("modality") == "audio":
+        rest = {key: part[key] for key in _OF_AUDIO if key in part}
+        data = {"format": part["mime_type"], "data": blob_text(part)}
+        return {"type": _audio_of(role), **data, **rest}
     if kind == TEXT:
         if "refusal" in part:
             return {"type": "refusal", "refusal": part["content"]}

@@ -16,6 +16,7 @@ _DELTAS: Final = {
     "response.reasoning_text.delta": ("content", "reasoning_text", "text"),
     "response.reasoning_summary_text.delta": ("summary", "summary_text", "text"),
     "response.function_call_arguments.delta": ("", "", "arguments"),
+    "response.output_audio_transcript.delta": ("content", "output_audio", "transcript"),
     "response.custom_tool_call_input.delta": ("", "", "input"),
     "response.mcp_call_arguments.delta": ("", "", "arguments"),
     "response.code_interpreter_call_code.delta": ("", "", "code"),
@@ -23,7 +24,10 @@ _DELTAS: Final = {
 """Events that bring a piece of text: the list of the item it goes to (none: the item itself), the
 type of the block there, and the field."""
 
-_FINAL: Final = frozenset({"response.completed", "response.incomplete", "response.failed"})
+FINAL: Final = frozenset(
+    {"response.completed", "response.incomplete", "response.failed", "response.done"}
+)
+"""Events that bring the whole response."""
 _ITEMS: Final = frozenset({"response.output_item.added", "response.output_item.done"})
 
 
@@ -63,7 +67,7 @@ class ResponsesAccumulator(Accumulator):
             self.done = True
         elif is_response(fields.get("response")):
             self._snapshot = freeze(fields["response"])
-            self.done = kind in _FINAL
+            self.done = kind in FINAL
         return False
 
     def _fold_delta(self, kind: str, fields: Mapping[str, Any]) -> None:

@@ -19,6 +19,7 @@ from turnspan.providers.hosts import is_own, provider_of
 from turnspan.providers.openai import chat, completions
 from turnspan.providers.openai.chat import ChatCompletions
 from turnspan.providers.openai.completions import Completions
+from turnspan.providers.openai.connections import patch_connections
 from turnspan.providers.openai.embeddings import Embeddings
 from turnspan.providers.openai.responses import FetchResponse, Responses, asked_of
 from turnspan.runtime.type_guards import is_dict
@@ -56,7 +57,7 @@ class OpenAISdk(Sdk):
     """The OpenAI SDK and servers that speak its language."""
 
     def __init__(self, tracer: Tracer) -> None:
-        responses = Responses()
+        self.responses = responses = Responses()
         super().__init__(
             tracer,
             {
@@ -83,7 +84,7 @@ class OpenAISdk(Sdk):
         target = {
             semconv.PROVIDER_NAME: provider or provider_of(host, "openai"),
             semconv.SERVER_ADDRESS: host,
-            semconv.SERVER_PORT: url.port or (80 if url.scheme == "http" else 443),
+            semconv.SERVER_PORT: url.port or (80 if url.scheme in ("http", "ws") else 443),
         }
         deployment = _DEPLOYMENT.search(str(url.path))
         if deployment is not None:  # it decides, whatever model the caller names
@@ -164,6 +165,7 @@ class OpenAIInstrumentor(SdkInstrumentor):
         helper = "openai.lib.streaming.chat._completions"
         patches.wrap_later(helper, "ChatCompletionStream.close", helper_close(sdk.close))
         patches.wrap_later(helper, "AsyncChatCompletionStream.close", helper_close(sdk.aclose))
+        patch_connections(sdk, patches, sdk.responses)
         return ""
 
 

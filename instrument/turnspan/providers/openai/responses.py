@@ -122,6 +122,10 @@ class Responses(Endpoint):
         """A fresh accumulator."""
         return ResponsesAccumulator()
 
+    def error_code(self, error: BaseException) -> Any:
+        """The provider's code; not that of a closed WebSocket, whose library warns of it."""
+        return None if hasattr(error, "rcvd") else super().error_code(error)
+
 
 def _describe_options(body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
     """Write what stands in objects of the request."""
@@ -176,7 +180,7 @@ def read_reply(fields: Mapping[str, Any]) -> ReplyFacts:
         if kind == "message":
             for each in item.get("content") or ():
                 block = fields_of(each)
-                said = block.get("text", block.get("refusal"))
+                said = block.get("text", block.get("refusal", block.get("transcript")))
                 refused = refused or block.get("type") == "refusal"
                 if type(said) is str:
                     texts.append(said)

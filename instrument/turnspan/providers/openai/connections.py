@@ -1,0 +1,82 @@
+"""Where the OpenAI SDK makes WebSocket connections, the first and those that take its place."""
+
+from __future__ import annotations
+
+import contextlib
+from functools import partial
+from typing import Any, Final
+
+from turnspan import semconv
+from turnspan.patching.frame import Frame
+from turnspan.patching.models_on_the_wire import INSIDE
+from turnspan.patching.patches import Args, Kwargs, Patches
+from turnspan.patching.stainless import Sdk
+from turnspan.providers.openai.realtime import RealtimeResponses
+from turnspan.providers.openai.realtime_session import RealtimeSession
+from turnspan.providers.openai.responses import Responses
+from turnspan.providers.openai.sockets import ResponsesSocket, SocketRecord, follow
+from turnspan.tracing.endpoint import Endpoint
+
+_RECORD: Final = "_turnspan_record"
+_RESOURCES: Final = (
+    ("openai.resources.realtime.realtime", "Realtime"),
+    ("openai.resources.beta.realtime.realtime", "Realtime"),
+    ("openai.resources.responses.responses", "Responses"),
+    ("openai.resources.beta.responses.responses", "Responses"),
+)
+
+
+class ConnectFrame(Frame[Any]):
+    """Around what connects."""
+
+    place = "connect"
+
+    def __init__(self, sdk: Sdk, record: type[SocketRecord], endpoint: Endpoint) -> None:
+        self._sdk = sdk
+        self._record = record
+        self._endpoint = endpoint
+
+    def _begin(self, owner: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Kwargs] | None:
+        if not self._sdk.enabled:
+            return None
+        own: dict[str, Any] = owner.__dict__
+        private = f"_{type(owner).__name__}__"
+        target = dict(self._sdk.target_of(own[f"{private}client"], owner._prepare_url()))
+        model = own.get(f"{private}model")
+        if isinstance(model, str):
+            target.setdefault(semconv.REQUEST_MODEL, model)
+        record = self._record(self._sdk, self._endpoint, target)
+        if _RECORD in own:
+            record.session = own[_RECORD].session
+        own[_RECORD] = record
+        return (record, INSIDE.set(True)), kwargs
+
+    def _failed(self, call: Any, owner: Any, error: BaseException) -> None:
+        with contextlib.suppress(ValueError):  # the coroutine was closed in another context
+            INSIDE.reset(call[1])
+
+    def _answered(self, call: Any, result: Any) -> None:
+        INSIDE.reset(call[1])
+        follow(getattr(result, "_connection", result), call[0])
+
+
+def patch_connections(sdk: Sdk, patches: Patches, responses: Responses) -> None:
+    """Put the wrappers on what connects, as soon as the SDK has loaded it."""
+    frames = {
+        "Realtime": ConnectFrame(sdk, RealtimeSession, RealtimeResponses()),
+        "Responses": ConnectFrame(sdk, ResponsesSocket, responses),
+    }
+    for module, name in _RESOURCES:
+        patches.when_imported(module, partial(_patch, patches, module, name, frames[name]))
+
+
+def _patch(patches: Patches, module: str, name: str, frame: ConnectFrame) -> None:
+    for manager, enter, around in (
+        (f"{name}ConnectionManager", "__enter__", frame.call),
+        (f"Async{name}ConnectionManager", "__aenter__", frame.acall),
+    ):
+        connect = f"{manager}._connect_ws"
+        both = (f"{manager}.{enter}", f"{manager}.enter")
+        for path in (connect,) if patches.has(module, connect) else both:
+            if patches.has(module, path):  # older versions have no such connections
+                patches.wrap(module, path, around)
