@@ -6,6 +6,7 @@ Of audio the hash, the size and the seconds are kept, never the bytes. The names
 
 from __future__ import annotations
 
+import binascii
 import hashlib
 import time
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from typing import Any, Final
 import orjson
 
 from turnspan import semconv
-from turnspan.content.media import decoded_base64, digest_media, hash_text
+from turnspan.content.media import digest_media, hash_text
 from turnspan.providers.openai.events import ResponsesAccumulator
 from turnspan.providers.openai.responses import PENDING, Responses
 from turnspan.runtime.type_guards import is_list
@@ -62,8 +63,11 @@ class AudioDigest:
 
     def add(self, encoded: Any) -> None:
         """Take in a piece, as base64."""
-        piece = decoded_base64(encoded) if isinstance(encoded, str) else None
-        if piece:
+        if isinstance(encoded, str):
+            try:
+                piece = binascii.a2b_base64(encoded)  # ten times as fast as the careful one
+            except ValueError:  # the server refuses it as well
+                return
             self._hash.update(piece)
             self._size += len(piece)
 
