@@ -10,8 +10,10 @@ from typing import Any
 
 import openai
 import pytest
+from opentelemetry import trace
 
 import turnspan
+from providers.conftest import Spans
 from support.normalised import Landed
 from support.realtime_events import (
     USAGE,
@@ -716,8 +718,35 @@ def test_what_the_counter_of_unrecorded_calls_sees(
     options: Any = {"create_connection": Seen}
     with gpt.realtime.connect(model="m", websocket_connection_options=options):
         assert not INSIDE.get()
-    assert seen == [True]
+    with gpt.realtime.connect(
+        extra_query={"intent": "transcription"}, websocket_connection_options=options
+    ):
+        pass
+    assert seen == [True, False]
     assert rows.calls == []
+
+
+def test_inside_a_span_of_another_package(provider: SocketServer, gpt: Any, spans: Spans) -> None:
+    """The call is its child, and its span is current nowhere in the application."""
+    provider.play(session(), "response.create", *said("item_a", "Hi"))
+
+    application = spans.provider.get_tracer("app")
+    with (
+        application.start_as_current_span("work") as work,
+        gpt.realtime.connect(model="gpt-realtime") as connection,
+    ):
+        connection.send(ASK)
+        assert trace.get_current_span() is work
+        for event in connection:
+            assert trace.get_current_span() is work
+            if event.type == END:
+                break
+
+    parent = spans.call().parent
+    assert parent is not None
+    assert parent.span_id == work.get_span_context().span_id
+    assert spans.attributes()["server.address"] == "127.0.0.1"
+    assert spans.attributes()["gen_ai.conversation.id"] == "sess_1"
 
 
 def test_the_application_gets_what_it_gets_without_us(provider: SocketServer, gpt: Any) -> None:

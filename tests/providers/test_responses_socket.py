@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import openai
@@ -16,7 +17,7 @@ from support.socket_server import LOST, SocketServer, Step, socket_server
 from turnspan.testing import ModelServer
 
 pytestmark = [
-    pytest.mark.needs("openai._websocket_connection"),
+    pytest.mark.needs("openai.types.responses.responses_client_event"),
     pytest.mark.filterwarnings("ignore:connect.. must be used as a context:DeprecationWarning"),
 ]
 
@@ -276,11 +277,12 @@ def test_a_connection_that_ends_in_the_middle(
     assert (row.turn_id, turn.llm_call_count) == (turn.turn_id, 1)
 
 
+@pytest.mark.needs("openai.lib.responses_websocket")
 def test_the_sdk_s_session_of_lanes(
     provider: SocketServer, loop: asyncio.AbstractEventLoop, rows: Landed
 ) -> None:
     """It reads raw messages."""
-    module = pytest.importorskip("openai.lib.responses_websocket")
+    module: Any = import_module("openai.lib.responses_websocket")
     provider.play(CREATE, *on("talk", answer("resp_1", message("Hi"))))
     limits = module.ResponsesWebSocketLimits(
         max_lanes=4, max_events_per_lane=99, max_events=99, max_bytes_per_lane=9999, max_bytes=99999

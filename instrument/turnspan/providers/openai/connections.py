@@ -37,10 +37,11 @@ class ConnectFrame(Frame[Any]):
         self._endpoint = endpoint
 
     def _begin(self, owner: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Kwargs] | None:
-        if not self._sdk.enabled:
-            return None
         own: dict[str, Any] = owner.__dict__
         private = f"_{type(owner).__name__}__"
+        query: dict[str, Any] = own.get(f"{private}extra_query") or {}
+        if not self._sdk.enabled or query.get("intent") == "transcription":  # without responses
+            return None
         target = dict(self._sdk.target_of(own[f"{private}client"], owner._prepare_url()))
         model = own.get(f"{private}model")
         if isinstance(model, str):

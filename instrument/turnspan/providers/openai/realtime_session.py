@@ -51,12 +51,12 @@ class ConversationItems(dict[str, dict[str, Any]]):
         identity = raw.get("id")
         if not isinstance(identity, str):
             return
-        known = self.get(identity)
+        known, last = self.get(identity), next(reversed(self), None)
         blocks = blocks_of(self._before(raw) if known is None else known)
         if any("truncated" in block for block in blocks):
             return  # what the server forgot of it does not come back
         self[identity] = item_of(raw, dict(enumerate(blocks)), form)
-        if known is None and previous in self and previous != identity:
+        if known is None and previous in self and previous not in (last, identity):
             order = [key for key in self if key != identity]
             order.insert(order.index(previous) + 1, identity)
             items = {key: self[key] for key in order}
