@@ -182,3 +182,54 @@ def test_the_system_prompt_wherever_it_stands(
     """The instructions, and what the input begins with."""
     found = convert(DIALECT, request_)
     assert [part["content"] for part in found.system] == expected
+
+
+SOUND: dict[str, Any] = {"format": "audio/pcm", "data": f"sha256:{'a' * 64};size=48000"}
+SPOKEN: list[tuple[dict[str, Any], list[str]]] = [
+    (
+        {
+            "id": "i",
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_audio", **SOUND, "seconds": 1.0, "transcript": "Hi"}],
+        },
+        ["text", "blob"],
+    ),
+    (
+        {
+            "type": "message",
+            "role": "user",
+            "content": [
+                {"type": "input_text", "text": "Listen"},
+                {"type": "input_audio", **SOUND, "seconds": 1.0, "truncated": True},
+                {"type": "input_audio", **SOUND, "transcript": "This"},
+            ],
+        },
+        ["text", "blob", "text", "blob"],
+    ),
+    (
+        {"role": "user", "content": [{"type": "input_audio", "transcript": "no sound"}]},
+        ["text", "input_audio"],
+    ),
+    ({"role": "user", "content": [{"type": "input_audio"}]}, ["input_audio"]),
+    (
+        {"role": "user", "content": [{"type": "input_audio", "input_audio": {"format": "mp3"}}]},
+        ["input_audio"],
+    ),
+    (  # of the other side
+        {"role": "user", "content": [{"type": "output_audio", "transcript": "x", "data": "y"}]},
+        ["output_audio"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("raw", "kinds"), SPOKEN)
+def test_what_is_spoken(raw: dict[str, Any], kinds: list[str]) -> None:
+    """A transcript is text, and the sound beside it a blob; both together are the block again."""
+    message = convert_message(DIALECT, raw)
+    assert [part["type"] for part in message["parts"]] == kinds
+
+    sealed = seal_message(DIALECT, raw)
+    rebuilt = rebuild_record(DIALECT, sealed.role, sealed.name, sealed.parts, sealed.source)
+    assert json.dumps(rebuilt) == json.dumps(raw)
+    assert (sealed.source == "") is (kinds[0] in ("text", "blob"))

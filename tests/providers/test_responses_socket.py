@@ -88,8 +88,8 @@ def answer(identity: str, *output: Event, ending: str = "completed", **more: Any
         place = {"output_index": index, "item_id": item["id"], "content_index": 0}
         for block in item.get("content", ()):
             for piece in block["text"].split(" "):
-                delta: Event = {"type": "response.output_text.delta", "delta": piece, "logprobs": []}
-                events.append({**delta, **place})
+                delta: Event = {"type": "response.output_text.delta", "delta": piece}
+                events.append({**delta, "logprobs": [], **place})
         events.append({"type": "response.output_item.done", "output_index": index, "item": item})
     last = response(identity, ending, *output, **more)
     return [*events, {"type": f"response.{ending}", "response": last}]
