@@ -669,6 +669,46 @@ def test_a_connection_made_again(provider: SocketServer, gpt: Any, rows: Landed)
     assert {row.session_id for row in rows.calls} == {"sess_1"}
 
 
+ODD: list[Event] = [
+    {"no": "type"},
+    {"type": 5},
+    {"type": "session.updated"},
+    {"type": "session.updated", "session": {"audio": 5, "tools": "none"}},
+    {"type": "conversation.item.added"},
+    {"type": "conversation.item.added", "item": {"id": "item_x", "content": ["a", 5]}},
+    {"type": "conversation.item.added", "item": {"id": "item_y", "role": "user", "content": "b"}},
+    {"type": "conversation.item.truncated"},
+    {"type": "conversation.item.truncated", "item_id": "item_x", "audio_end_ms": 5},
+    {"type": "conversation.item.deleted", "item_id": None},
+    {"type": "conversation.item.input_audio_transcription.completed", "item_id": "item_x"},
+    {"type": "input_audio_buffer.speech_stopped"},
+    {"type": "input_audio_buffer.committed"},
+    {"type": "response.created"},
+    {"type": "response.created", "response": None},
+    {"type": "response.output_audio.delta", "response_id": "None", "delta": "%%%"},
+    {"type": "response.output_audio_transcript.delta", "response_id": "None", "delta": None},
+    {"type": "response.done", "response": {"id": "None", "output": ["a"], "usage": 5}},
+    {"type": "response.done"},
+    {"type": "error"},
+    {"type": "error", "error": "none"},
+]
+
+
+def test_odd_messages(provider: SocketServer, gpt: Any, rows: Landed) -> None:
+    """What no API says is passed on, and does no harm to what comes after it."""
+    provider.play(*ODD, session(), "response.create", *said("item_a", "Hi"))
+
+    with gpt.realtime.connect(model="gpt-realtime") as connection:
+        got = [json.loads(connection.recv_bytes()) for _ in ODD]
+        for odd in (5, [], {}, {"type": "input_audio_buffer.append", "audio": "%"}):
+            connection.send_raw(json.dumps(odd))
+        connection.send(ASK)
+        take(connection)
+
+    assert got == ODD
+    assert rows.calls[-1].response_text == "Hi"
+
+
 def test_sessions_at_once(
     provider: SocketServer, loop: asyncio.AbstractEventLoop, rows: Landed
 ) -> None:

@@ -108,7 +108,12 @@ def added(item: Event, previous: str | None = None) -> list[Event]:
 
 def created(identity: str = "resp_1", **more: Any) -> Event:
     """A response begins."""
-    said: Event = {"object": "realtime.response", "id": identity, "status": "in_progress", "output": []}
+    said: Event = {
+        "object": "realtime.response",
+        "id": identity,
+        "status": "in_progress",
+        "output": [],
+    }
     settings = {"output_modalities": ["audio"], "audio": {"output": {"format": PCM}}}
     response = {**said, **settings, "conversation_id": "conv_1", "usage": None, **more}
     return {"type": "response.created", "event_id": "event_c", "response": response}

@@ -60,9 +60,9 @@ class SocketServer:
 
     def _wait(self, socket: ServerConnection, kind: str) -> None:
         while True:
-            event = json.loads(socket.recv())
+            event: Any = json.loads(socket.recv())
             self.received.append(event)
-            if event["type"] == kind:
+            if isinstance(event, dict) and event.get("type") == kind:
                 return
 
 

@@ -19,7 +19,7 @@ from turnspan import semconv
 from turnspan.content.media import digest_media, hash_text
 from turnspan.providers.openai.events import ResponsesAccumulator
 from turnspan.providers.openai.responses import PENDING, Responses
-from turnspan.runtime.type_guards import is_list
+from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.endpoint import fields_of
 
 _AUDIO_FORMATS: Final = {
@@ -83,9 +83,10 @@ def item_of(raw: Mapping[str, Any], known: Mapping[int, Any], form: Form) -> dic
     """An item as it is kept; ``known`` is what is known of its blocks, by their index."""
     item = {k: v for k, v in raw.items() if k != "object" and (k, v) != ("status", "completed")}
     side = "output" if raw.get("role") == "assistant" else "input"
-    if "content" in raw:
-        blocks = enumerate(blocks_of(raw))
-        item["content"] = [_block_of(b, side, known.get(i) or {}, form) for i, b in blocks]
+    blocks = blocks_of(raw)
+    if blocks:
+        kept = [_block_of(b, side, known.get(i) or {}, form) for i, b in enumerate(blocks)]
+        item["content"] = kept
     return item
 
 
@@ -106,9 +107,9 @@ def _block_of(
 
 
 def blocks_of(item: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The blocks of an item's content."""
+    """The blocks of an item's content; none where it is of another form."""
     content = item.get("content")
-    return content if is_list(content) else []
+    return content if is_list(content) and all(is_dict(block) for block in content) else []
 
 
 class RealtimeAccumulator(ResponsesAccumulator):
