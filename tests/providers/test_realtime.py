@@ -709,6 +709,17 @@ def test_odd_messages(provider: SocketServer, gpt: Any, rows: Landed) -> None:
     assert rows.calls[-1].response_text == "Hi"
 
 
+def test_requests_that_nobody_answers(provider: SocketServer, gpt: Any, rows: Landed) -> None:
+    """Each is a row, however many there are."""
+    provider.play(session())
+    with gpt.realtime.connect(model="gpt-realtime") as connection:
+        for _ in range(70):
+            connection.send(ASK)
+        assert len(rows.calls) == 6  # no more are kept
+
+    assert [row.stream_outcome for row in rows.calls] == ["abandoned"] * 70
+
+
 def test_sessions_at_once(
     provider: SocketServer, loop: asyncio.AbstractEventLoop, rows: Landed
 ) -> None:

@@ -62,7 +62,7 @@ class SocketServer:
         while True:
             event: Any = json.loads(socket.recv())
             self.received.append(event)
-            if isinstance(event, dict) and event.get("type") == kind:
+            if hasattr(event, "get") and event.get("type") == kind:
                 return
 
 

@@ -111,7 +111,7 @@ class RealtimeSession(SocketRecord):
         """A request, or audio, which the server does not say again."""
         kind = event["type"]
         if kind == CREATE:
-            self.asked.append(self.asking(event))
+            self.ask(event)
         elif kind == f"{_BUFFER}append":
             self._audio.add(event.get("audio"))
         elif kind == f"{_BUFFER}clear":
@@ -166,7 +166,7 @@ class RealtimeSession(SocketRecord):
         key = str(event.get("response_id") or response.get("id"))
         if kind == "response.created":
             # The server's own: as soon as the user had spoken.
-            asked = self.asked.popleft() if self.asked else self.asking({}, self._committed)
+            asked = self.asked[0] if self.asked else self.asking({}, self._committed)
             self._committed = None
             self.start(key, asked)
         found = self.fold(key, event)

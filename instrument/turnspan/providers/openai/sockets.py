@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -77,7 +76,7 @@ class SocketRecord:
     """The session of its calls, where it is one."""
 
     def __init__(self, sdk: Sdk, endpoint: Endpoint, target: Mapping[str, Any]) -> None:
-        self.asked: deque[AskedResponse] = deque(maxlen=_MAX_OPEN)
+        self.asked: list[AskedResponse] = []
         self._sdk = sdk
         self._endpoint = endpoint
         self._target = target
@@ -130,12 +129,21 @@ class SocketRecord:
         """The connection is over, and with it what is under way and what is asked for."""
         with self._lock:
             while self.asked:
-                self.start(_NEVER_BEGUN, self.asked[0])
-                self.finish(_NEVER_BEGUN, outcome, error)
+                self._end_unbegun(outcome, error)
             for key in list(self._open):
                 self.finish(key, outcome, error)
 
     # -- responses
+
+    def ask(self, event: Mapping[str, Any]) -> None:
+        """The application asks for a response."""
+        self.asked.append(self.asking(event))
+        if len(self.asked) > _MAX_OPEN:
+            self._end_unbegun(ABANDONED)
+
+    def _end_unbegun(self, outcome: str, error: BaseException | None = None) -> None:
+        self.start(_NEVER_BEGUN, self.asked[0])
+        self.finish(_NEVER_BEGUN, outcome, error)
 
     def asking(
         self, event: Mapping[str, Any], began: tuple[int, float] | None = None
@@ -146,7 +154,8 @@ class SocketRecord:
 
     def start(self, key: str, asked: AskedResponse) -> None:
         """Begin the call of a response."""
-        self.asked = deque((each for each in self.asked if each is not asked), _MAX_OPEN)
+        if asked in self.asked:
+            self.asked.remove(asked)
         self.finish(key, ABANDONED)
         if not self._sdk.enabled:
             return
@@ -194,7 +203,7 @@ class ResponsesSocket(SocketRecord):
     def take_sent(self, event: dict[str, Any]) -> None:
         """A request."""
         if event["type"] == CREATE:
-            self.asked.append(self.asking(event))
+            self.ask(event)
 
     def take_received(self, event: dict[str, Any]) -> None:
         """An event of the response that is under way on its lane."""
