@@ -700,8 +700,8 @@ def test_odd_messages(provider: SocketServer, gpt: Any, rows: Landed) -> None:
 
     with gpt.realtime.connect(model="gpt-realtime") as connection:
         got = [json.loads(connection.recv_bytes()) for _ in ODD]
-        for odd in (5, [], {}, {"type": "input_audio_buffer.append", "audio": "%"}):
-            connection.send_raw(json.dumps(odd))
+        for odd in ("5", "[]", "{}", '{"type": "input_audio_buffer.append", "audio": "%"}'):
+            connection.send_raw(odd)
         connection.send(ASK)
         take(connection)
 

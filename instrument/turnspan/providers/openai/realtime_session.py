@@ -145,17 +145,16 @@ class RealtimeSession(SocketRecord):
         if self._items.dropped:
             body["dropped_items"] = self._items.dropped
         given = own.get("input")
-        items = [self._given(fields_of(item)) for item in given] if is_list(given) else None
-        return {
-            **body,
-            "stream": True,
-            "input": list(self._items.values()) if items is None else items,
-        }
+        items = list(self._items.values())
+        if is_list(given):
+            items = [self._given(fields_of(item)) for item in given]
+        return {**body, "stream": True, "input": items}
 
     def _given(self, item: dict[str, Any]) -> dict[str, Any]:
         known = self._items.get(str(item.get("id")))
-        reference = item.get("type") == "item_reference" and known is not None
-        return known if reference and known else item_of(item, {}, self._form)
+        if known is not None and item.get("type") == "item_reference":
+            return known
+        return item_of(item, {}, self._form)
 
     @property
     def _form(self) -> Form:
