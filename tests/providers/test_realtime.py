@@ -187,12 +187,13 @@ LIMITS: Event = {
 def test_voices_are_turns_of_one_session(provider: SocketServer, gpt: Any, rows: Landed) -> None:
     """The server hears when the user stops; the transcript may come while it answers."""
     first, second = audio(2.0, 3), audio(0.5, 4)
-    answer = said("item_a", "Hi there", audio(0.1))
+    answer, heard_first = said("item_a", "Hi there", audio(0.1)), listening("item_u", 250, 1750)
     provider.play(
         session(),
         *(APPEND, APPEND),
-        *listening("item_u", 250, 1750),
-        *(*answer[:3], transcribed("item_u", "Hello?"), *answer[3:], LIMITS),
+        *heard_first[:-1],
+        *(answer[0], heard_first[-1], *answer[1:3], transcribed("item_u", "Hello?")),
+        *(*answer[3:], LIMITS),
         APPEND,
         *(*listening("item_v", 2000, 2400), transcribed("item_v", "Bye")),
         *said("item_b", "See you", audio(0.2), id="resp_2", previous="item_v"),

@@ -55,8 +55,13 @@ class ConversationItems(dict[str, dict[str, Any]]):
         blocks = blocks_of(self._before(raw) if known is None else known)
         if any("truncated" in block for block in blocks):
             return  # what the server forgot of it does not come back
-        self[identity] = item_of(raw, dict(enumerate(blocks)), form)
-        if known is None and previous in self and previous not in (last, identity):
+        item = item_of(raw, dict(enumerate(blocks)), form)
+        if known is not None:  # in place: responses under way have it among their input
+            known.clear()
+            known.update(item)
+            return
+        self[identity] = item
+        if previous in self and previous not in (last, identity):
             order = [key for key in self if key != identity]
             order.insert(order.index(previous) + 1, identity)
             items = {key: self[key] for key in order}
