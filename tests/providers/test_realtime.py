@@ -648,6 +648,25 @@ def test_what_is_sent_before_it_connects(provider: SocketServer, gpt: Any, rows:
     assert (row.response_text, row.session_id) == ("Hi", "sess_1")
 
 
+def test_azure(provider: SocketServer, rows: Landed) -> None:
+    """The platform is the provider; the session says which model a deployment is."""
+    provider.play(session(), "response.create", *said("item_a", "Hi"))
+    client = openai.AzureOpenAI(
+        api_key="k",
+        api_version="2026-01-01",
+        azure_endpoint="https://desk.openai.azure.com",
+        websocket_base_url=provider.url,
+    )
+
+    with client.realtime.connect(model="voice") as connection:
+        connection.response.create()
+        take(connection)
+
+    (row,) = rows.calls
+    assert (row.provider, row.request_model) == ("azure.ai.openai", "gpt-realtime")
+    assert "deployment=voice" in provider.paths[0]
+
+
 def test_a_connection_made_again(provider: SocketServer, gpt: Any, rows: Landed) -> None:
     """It goes on in the session that it began in."""
     provider.play(session(), "response.create", created(), LOST)
