@@ -18,8 +18,9 @@ from turnspan.config import logger
 from turnspan.patching.models_on_the_wire import agent_program
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import guard
+from turnspan.tracing.begin_call import current_call
 from turnspan.wire.clients import clients
-from turnspan.wire.requests_seen import ModelRequestSeen, is_covered, seen
+from turnspan.wire.requests_seen import COSTING, ModelRequestSeen, is_covered, seen
 from turnspan.wire.tracer import tracer
 
 _SEEN: Final = guard("unrecorded.seen")
@@ -85,6 +86,9 @@ class Watch:
     def to_record(self, method: str, host: str, path: str) -> ModelRequestSeen | None:
         """A request is about to be sent: what it asks a model for, if it is to be recorded from the
         wire. Else it is counted, where nothing records it."""
+        if method in COSTING and current_call() is not None:  # nearly always, and cheap to know
+            self.recorded += 1
+            return None
         request = seen(method, host, path)
         if request is None:
             return None

@@ -16,7 +16,8 @@ from turnspan.tracing.begin_call import current_call, is_suppressed
 from turnspan.wire.operations import FREE, asks_a_model_anywhere, operation_of
 
 _MODEL_SPANS: Final = frozenset({"LLM", "EMBEDDING", "RERANKER"})
-_COSTING: Final = frozenset({"POST", "PUT", "PATCH", "WEBSOCKET"})
+COSTING: Final = frozenset({"POST", "PUT", "PATCH", "WEBSOCKET"})
+"""Methods of requests that may cost something."""
 
 
 class ModelRequestSeen(NamedTuple):
@@ -34,7 +35,7 @@ def seen(method: str, host: str, path: str) -> ModelRequestSeen | None:
     To a provider's host, and of an SDK, every one counts that is not known to be free; to any
     other host, those whose path only servers of models have.
     """
-    if method not in _COSTING:
+    if method not in COSTING:
         return None
     library: str | None = None
     if not is_provider(host) and not asks_a_model_anywhere(method, path):
@@ -54,7 +55,7 @@ def seen(method: str, host: str, path: str) -> ModelRequestSeen | None:
 def is_covered() -> bool:
     """Whether a request that is sent now is recorded by whoever is around it, or is not to be: a
     call of ours, another package's span of a model call, or a block in which nothing is."""
-    if INSIDE.get() or current_call() is not None or _is_traced():
+    if INSIDE.get() or _is_traced() or current_call() is not None:
         return True
     return is_suppressed(otel_context.get_current())
 

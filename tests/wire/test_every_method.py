@@ -1,0 +1,115 @@
+"""Every method of the SDKs that sends a request: each request makes one record, or costs nothing.
+
+The methods are called with whatever their signatures want, synchronous, asynchronous and streamed,
+against a server that answers each alike; what it was asked is held against what was recorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+
+from support.recorded_server import RecordedAnswer, RecordedServer
+from turnspan.testing import record
+from turnspan.wire.operations import FREE, operation_of
+from turnspan.wire.requests_seen import COSTING
+from turnspan_clickhouse.rows.tables import LlmCall
+from wire.test_operations import FILES, resources
+
+EVENTS = b'data: {"id":"c","type":"ping"}\n\n'
+UNHEARD = {"with_raw_response", "with_streaming_response"}
+
+
+@pytest.fixture
+def server() -> Iterator[RecordedServer]:
+    """Answers whatever it is asked."""
+    with RecordedServer() as server:
+        yield server
+
+
+def clients(url: str) -> dict[str, Any]:
+    """By the name of their SDK and way."""
+    keys: dict[str, Any] = {"api_key": "k", "max_retries": 0}
+    return {
+        "openai": openai.OpenAI(base_url=f"{url}/v1", **keys),
+        "openai, asynchronous": openai.AsyncOpenAI(base_url=f"{url}/v1", **keys),
+        "anthropic": anthropic.Anthropic(base_url=url, **keys),
+        "anthropic, asynchronous": anthropic.AsyncAnthropic(base_url=url, **keys),
+    }
+
+
+def arguments(function: Any, *, streamed: bool) -> dict[str, Any] | None:
+    """Something for every parameter that is wanted; ``None`` where it does not stream."""
+    parameters = inspect.signature(function).parameters
+    if streamed and "stream" not in parameters:
+        return None
+    needed = [one.name for one in parameters.values() if one.default is one.empty]
+    given: dict[str, Any] = {key: b"x" if key in FILES else "id-1" for key in needed}
+    for name in ("messages", "input", "requests", "contents"):
+        if name in given:
+            given[name] = [{"role": "user", "content": "hi"}]
+    given.pop("kwargs", None)
+    return {**given, "stream": True} if streamed else given
+
+
+async def drained(result: Any) -> None:
+    """Wait for an answer, and read it to the end."""
+    if inspect.isawaitable(result):
+        result = await result
+    if hasattr(result, "__aiter__"):
+        async for _ in result:
+            pass
+    elif hasattr(result, "__next__"):
+        for _ in result:
+            pass
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    "name", ["openai", "openai, asynchronous", "anthropic", "anthropic, asynchronous"]
+)
+def test_every_request_is_a_record_or_costs_nothing(
+    name: str, streamed: bool, server: RecordedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Silent: 0; twice: 0; invented: 0."""
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", "k")
+    client = clients(server.url)[name]
+    server.answer = RecordedAnswer(200, "application/json", b'{"id":"x"}')
+    if streamed:
+        server.answer = RecordedAnswer(200, "text/event-stream", EVENTS, piece=9)
+    host = f"api.{name.partition(',')[0]}.com"
+    wrong: list[str] = []
+    costing = free = 0
+    with record() as recorded:
+        for resource, owner in resources(client):
+            for method, function in inspect.getmembers(owner, inspect.ismethod):
+                given = None
+                if not method.startswith("_") and method not in UNHEARD:
+                    given = arguments(function, streamed=streamed)
+                if given is None:
+                    continue
+                sent, rows = len(server.received), len(recorded.rows(LlmCall))
+                with suppress(openai.OpenAIError, anthropic.AnthropicError, TypeError, ValueError):
+                    with suppress(AttributeError, KeyError, RuntimeError):
+                        asyncio.run(drained(function(**given)))
+                asked = [
+                    one.path
+                    for one in server.received[sent:]
+                    if operation_of("POST", one.path, host) != FREE
+                ]
+                free += len(server.received) - sent - len(asked)
+                costing += len(asked)
+                if len(recorded.rows(LlmCall)) - rows != len(asked):
+                    made = [row.operation for row in recorded.rows(LlmCall)[rows:]]
+                    wrong.append(f"{resource}.{method}: {asked} became {made}")
+    assert not wrong, "\n".join(wrong)
+    assert "POST" in COSTING
+    assert costing > (5 if streamed else 8), costing
+    assert streamed or free > 10, free
