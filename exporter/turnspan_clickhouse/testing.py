@@ -155,10 +155,6 @@ def _json(text: str) -> Any:
         return text
 
 
-def _fields(text: str) -> dict[str, Any]:
-    return as_dict(_json(text)) or {}
-
-
 def _items(text: str) -> list[dict[str, Any]]:
     found = [as_dict(item) for item in as_list(_json(text)) or []]
     return [item for item in found if item is not None]
@@ -195,7 +191,7 @@ def _call(
         reply=reply,
         tool_requests=tuple(requests),
         tools_offered=tuple(str(tool.get("name", "")) for tool in _items(tools)),
-        parameters=_fields(row.request_parameters),
+        parameters=as_dict(_json(row.request_parameters)) or {},
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access.fields import of_row
@@ -172,19 +172,15 @@ def _trace(store: Store, found: RecordRef) -> Detail:
     of = {"project": found.project, "trace": found.trace_id}
     rows = ask(store, "show/trace_spans", **of).dicts()
     result = Detail("trace", found.id, {"project": found.project, "spans": len(rows)})
-    result.spans = _tree(rows)
-    result.tables["turns"] = ask(store, "show/trace_turns", **of)
-    return result
-
-
-def _tree(rows: list[dict[str, Any]]) -> list[SpanNode]:
     nodes = {str(row["span_id"]): of_row(SpanNode, row) for row in rows}
     roots: list[SpanNode] = []
     for row in rows:
         node = nodes[row["span_id"]]
         parent = nodes.get(row["parent_span_id"])
         (roots if parent is None or parent is node else parent.children).append(node)
-    return roots
+    result.spans = roots
+    result.tables["turns"] = ask(store, "show/trace_turns", **of)
+    return result
 
 
 _LOADERS: Final[Mapping[str, Callable[[Store, RecordRef], Detail]]] = {

@@ -187,7 +187,10 @@ def _condition(found: re.Match[str], parameter: str, parameters: dict[str, objec
         _require_known(name)
         raise ValueError(f"{name} is not a number: write {name}:value.")
     if name in _CHOICES:
-        return _choice(name, values)
+        choices = _CHOICES[name][1]
+        if len(values) != 1 or values[0] not in choices:
+            raise ValueError(f"{name} is one of: {', '.join(choices)}.")
+        return choices[values[0]]
     parameters[parameter] = values
     if name.startswith(_ATTRIBUTE):
         parameters[f"{parameter}k"] = name.removeprefix(_ATTRIBUTE)
@@ -210,13 +213,6 @@ def _number(
     if name == _SCORE:
         return f"{_SAID}kind = 'score' AND score {compared})"
     return f"{_NUMBERS[name][1]} {compared}"
-
-
-def _choice(name: str, values: list[str]) -> str:
-    choices = _CHOICES[name][1]
-    if len(values) != 1 or values[0] not in choices:
-        raise ValueError(f"{name} is one of: {', '.join(choices)}.")
-    return choices[values[0]]
 
 
 def _require_known(name: str) -> None:

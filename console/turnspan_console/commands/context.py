@@ -10,8 +10,7 @@ from turnspan_console.failures import FINDING, Failure
 from turnspan_console.options import format_option, full_option, open_chosen, store_option
 
 if TYPE_CHECKING:
-    from turnspan_console.output import Output
-    from turnspan_records.screens.composition import Composition
+    pass
 
 _KIND = {"call": "model call", "tool": "tool call", "context": "context assembly"}
 
@@ -50,20 +49,16 @@ def command(id_: str, full: bool, format_: str) -> None:
     if format_ == "json":
         output.json(parts or found)
     elif parts:
-        _print_parts(parts, output)
+        output.line("This call has no recorded context assembly. Its request, by bytes:")
+        for part in parts.parts:
+            tokens = f"~{part.tokens:,} tokens"
+            messages = "message" if part.messages == 1 else "messages"
+            output.line(f"  {part.name:<14}{tokens:>16}{part.messages:>8,} {messages}")
+        if parts.input_tokens is not None:
+            output.line(f"  {'in all':<14}{f'{parts.input_tokens:,} tokens':>16}")
+        if parts.missing:
+            output.line(f"  {parts.missing:,} more were not recorded, or have been pruned.")
     for number, context in enumerate(found if format_ == "text" else ()):
         if number:
             output.line()
         print_context(context, output, full=full)
-
-
-def _print_parts(made: Composition, output: Output) -> None:
-    output.line("This call has no recorded context assembly. Its request, by bytes:")
-    for part in made.parts:
-        tokens = f"~{part.tokens:,} tokens"
-        messages = "message" if part.messages == 1 else "messages"
-        output.line(f"  {part.name:<14}{tokens:>16}{part.messages:>8,} {messages}")
-    if made.input_tokens is not None:
-        output.line(f"  {'in all':<14}{f'{made.input_tokens:,} tokens':>16}")
-    if made.missing:
-        output.line(f"  {made.missing:,} more were not recorded, or have been pruned.")

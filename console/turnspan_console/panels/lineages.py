@@ -14,7 +14,6 @@ from turnspan_records.loop.improvement import (
     ExperimentRecord,
     InsightRecord,
     LineageRecord,
-    RolloutRecord,
     VersionRecord,
 )
 
@@ -56,7 +55,17 @@ def _lineage(lineage: LineageRecord, page: Page) -> None:
         for version in lineage.versions:
             _version(version, evolutions.get((version.made_from, version.version_id)), page)
         for rollout in lineage.rollouts:
-            _rollout(rollout, page)
+            page.line(
+                (f"cycle {rollout.cycle}", styles.HEADING),
+                f" {values.one_line(rollout.task)}" if rollout.task else "",
+                (f"  {rollout.version_id[:_SHOWN]}  ", styles.ID),
+                (rollout.status or "running", _STATUS.get(rollout.status, styles.BUSY)),
+                *_score(rollout.score),
+                "" if rollout.cost_usd is None else f"  {values.dollars(rollout.cost_usd)}",
+            )
+            with page.deeper():
+                for attempt in rollout.attempts:
+                    _attempt(attempt, page)
 
 
 def _version(version: VersionRecord, evolution: EvolutionRecord | None, page: Page) -> None:
@@ -102,20 +111,6 @@ def _around(before: str, after: str, kept: int = 12, most: int = 60) -> tuple[st
     if start:
         before, after = f"…{before[start:]}", f"…{after[start:]}"
     return tuple(text if len(text) <= most else f"{text[:most]}…" for text in (before, after))  # type: ignore[return-value]
-
-
-def _rollout(rollout: RolloutRecord, page: Page) -> None:
-    page.line(
-        (f"cycle {rollout.cycle}", styles.HEADING),
-        f" {values.one_line(rollout.task)}" if rollout.task else "",
-        (f"  {rollout.version_id[:_SHOWN]}  ", styles.ID),
-        (rollout.status or "running", _STATUS.get(rollout.status, styles.BUSY)),
-        *_score(rollout.score),
-        "" if rollout.cost_usd is None else f"  {values.dollars(rollout.cost_usd)}",
-    )
-    with page.deeper():
-        for attempt in rollout.attempts:
-            _attempt(attempt, page)
 
 
 def _attempt(attempt: AttemptRecord, page: Page) -> None:

@@ -180,12 +180,6 @@ class Screen:
         title = f"Turn {item.number}"
         Transcript(self._output, full=self._full).print_turn(item.turn, title)
         print_judgments(item.judgments, page)
-        self._signal(item)
-        page.blank()
-        return self._prompt(item)
-
-    def _signal(self, item: ReviewItem) -> None:
-        """What became of what the turn wrote."""
         for check in item.signal.checks:
             alike = "" if check.similarity is None else f", {check.similarity:.0%} alike"
             target = values.one_line(check.target)
@@ -196,6 +190,8 @@ class Screen:
             )
         for revision in item.signal.revisions:
             self._page.text(revision.diff, mark="  ")
+        page.blank()
+        return self._prompt(item)
 
     def _standing(self) -> str:
         now = self._review.progress

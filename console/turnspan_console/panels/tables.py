@@ -31,10 +31,11 @@ def columns(result: Result, output: Output, *, exact: bool = False) -> list[Colu
             texts = [values.one_line(values.raw(cell)) for cell in cells]
         else:
             texts = _readable(cells, name, output)
+        style: Callable[[str], str] | None = styles.BY_COLUMN.get(name)
         made.append(
             Column(
                 name=name if exact else heading(name),
-                cells=[_styled(text, name) for text in texts],
+                cells=[Text(text, style=style(text) if style else "") for text in texts],
                 right=numeric,
                 long=_bare(type_name).startswith(_TEXTS) if exact else name.endswith(_LONG),
                 kept=name.endswith(_IDS) or at == 0,
@@ -125,11 +126,6 @@ def _readable(cells: Sequence[Any], name: str, output: Output) -> list[str]:
     if times and all(time.year == year for time in times):
         return [text.removeprefix(f"{year}-") for text in texts]
     return values.short_ids(texts)
-
-
-def _styled(text: str, name: str) -> Text:
-    style: Callable[[str], str] | None = styles.BY_COLUMN.get(name)
-    return Text(text, style=style(text) if style else "")
 
 
 def _bare(type_name: str) -> str:

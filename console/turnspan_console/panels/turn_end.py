@@ -7,7 +7,7 @@ from typing import Final
 from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
-from turnspan_records.screens.turn_end import LastCall, LastTool, TurnEnd
+from turnspan_records.screens.turn_end import LastCall, TurnEnd
 
 _LINES: Final = 6
 """Lines of a text, unless all are asked for."""
@@ -42,7 +42,14 @@ def print_turn_end(end: TurnEnd, output: Output, *, full: bool = False) -> None:
     if end.tools:
         page.heading("last tool calls")
         for tool in end.tools:
-            _tool(tool, page)
+            again = f"  {tool.same} alike" if tool.same > 1 else ""
+            error = tool.error_type or ("failed" if tool.failed else "")
+            page.line(
+                (f"  {tool.span_id}  ", styles.ID),
+                values.one_line(f"round {tool.round}  {tool.name} {tool.arguments}"[:120]),
+                (again, styles.WARN),
+                (f"  {values.one_line(error)}", styles.BAD),
+            )
     for nested in end.nested:
         said = f"{nested.agent_name} {nested.stop_reason} {nested.stop_detail}"
         page.line(("nested turn  ", styles.FAINT), f"{nested.turn_id}  {values.one_line(said)}")
@@ -55,15 +62,4 @@ def _call(call: LastCall, page: Page) -> None:
         (f"  {call.span_id}  ", styles.ID),
         values.one_line(said),
         (f"  {values.one_line(call.error_type)}", styles.BAD),
-    )
-
-
-def _tool(tool: LastTool, page: Page) -> None:
-    again = f"  {tool.same} alike" if tool.same > 1 else ""
-    error = tool.error_type or ("failed" if tool.failed else "")
-    page.line(
-        (f"  {tool.span_id}  ", styles.ID),
-        values.one_line(f"round {tool.round}  {tool.name} {tool.arguments}"[:120]),
-        (again, styles.WARN),
-        (f"  {values.one_line(error)}", styles.BAD),
     )

@@ -95,7 +95,12 @@ class Guard:
         if method not in METHODS:
             raise Refusal(405, "Use GET or POST.", allow=", ".join(METHODS))
         if method == "POST":
-            _check_body(headers)
+            kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kind != "application/json":
+                raise Refusal(415, "Send application/json.")
+            length = headers.get("content-length", "0")
+            if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
+                raise Refusal(413, "A request may have 1 MB at most.")
         if _is_private(scope["path"]) and not self._knows(headers.get("authorization", "")):
             raise Refusal(
                 401,
@@ -127,15 +132,6 @@ def _headers(scope: Scope) -> dict[str, str]:
 
 
 _SINGLE = ("host", "origin", "authorization", "sec-fetch-site", "content-type", "content-length")
-
-
-def _check_body(headers: dict[str, str]) -> None:
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise Refusal(415, "Send application/json.")
-    length = headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
-        raise Refusal(413, "A request may have 1 MB at most.")
 
 
 def _bounded(receive: Receive) -> Receive:

@@ -76,10 +76,15 @@ class StoreReader:
         finally:
             self._kept_by = None
         try:
-            self._land(store)
+            # An application beside a server ships its records itself.
+            if self.dsn.embedded and time.monotonic() - self._landed >= LAND_SECONDS:
+                land_what_waits(store, seconds=_LANDING_SECONDS)
+                self._landed = time.monotonic()
             return self._asked(question, store)
         except StoreUnavailableError:
-            self._forget(store)
+            self._own.store = None
+            self._opened.remove(store)
+            store.close()
             raise
 
     def _asked(self, question: Callable[[Store], T], store: Store) -> T:
@@ -100,17 +105,6 @@ class StoreReader:
             self._opened.append(store)
             self._landed = time.monotonic()
         return store
-
-    def _land(self, store: Store) -> None:
-        """An application beside a server ships its records itself."""
-        if self.dsn.embedded and time.monotonic() - self._landed >= LAND_SECONDS:
-            land_what_waits(store, seconds=_LANDING_SECONDS)
-            self._landed = time.monotonic()
-
-    def _forget(self, store: Store) -> None:
-        self._own.store = None
-        self._opened.remove(store)
-        store.close()
 
     def close(self) -> None:
         """Release the store, when the questions under way are answered."""

@@ -144,7 +144,18 @@ def read_content(call: ForeignCall, span: ForeignSpan) -> None:
     call.tool_arguments = parsed(a.get(semconv.TOOL_CALL_ARGUMENTS))
     call.tool_result = parsed(a.get(semconv.TOOL_CALL_RESULT))
     for name, said in span.events:
-        _read_event(call, name, said)
+        if name == "gen_ai.content.prompt":
+            call.input += genai_messages(said.get("gen_ai.prompt"), "user")
+        elif name == "gen_ai.content.completion":
+            call.output += genai_messages(said.get("gen_ai.completion"), "assistant")
+        elif name in _EVENT_ROLES:
+            call.input += event_messages(said, _EVENT_ROLES[name])
+        elif name == "gen_ai.choice":
+            call.output += event_messages(parsed(said.get("message", said)), "assistant")
+            call.finish_reasons += texts(said.get("finish_reason"))
+        elif name == "gen_ai.client.inference.operation.details":
+            call.input += genai_messages(said.get(semconv.INPUT_MESSAGES), "user")
+            call.output += genai_messages(said.get(semconv.OUTPUT_MESSAGES), "assistant")
 
 
 _EVENT_ROLES: Final = {
@@ -153,21 +164,6 @@ _EVENT_ROLES: Final = {
     "gen_ai.assistant.message": "assistant",
     "gen_ai.tool.message": "tool",
 }
-
-
-def _read_event(call: ForeignCall, name: str, said: Attributes) -> None:
-    if name == "gen_ai.content.prompt":
-        call.input += genai_messages(said.get("gen_ai.prompt"), "user")
-    elif name == "gen_ai.content.completion":
-        call.output += genai_messages(said.get("gen_ai.completion"), "assistant")
-    elif name in _EVENT_ROLES:
-        call.input += event_messages(said, _EVENT_ROLES[name])
-    elif name == "gen_ai.choice":
-        call.output += event_messages(parsed(said.get("message", said)), "assistant")
-        call.finish_reasons += texts(said.get("finish_reason"))
-    elif name == "gen_ai.client.inference.operation.details":
-        call.input += genai_messages(said.get(semconv.INPUT_MESSAGES), "user")
-        call.output += genai_messages(said.get(semconv.OUTPUT_MESSAGES), "assistant")
 
 
 def event_messages(said: Any, role: str) -> list[Message]:

@@ -56,7 +56,19 @@ def read(span: ForeignSpan) -> ForeignCall:
         call.tool_name = call.tool_name or entity or span.name.removesuffix(".tool")
         _read_tool(call, a)
     if call.kind == INFERENCE:
-        _read_old_content(call, a)
+        if not call.input:
+            call.input = [_message(said, "user") for said in items(a, "gen_ai.prompt")]
+        if not call.output:
+            replies = items(a, "gen_ai.completion")
+            call.output = [_message(said, "assistant") for said in replies]
+            reasons = [text(said["finish_reason"]) for said in replies if said.get("finish_reason")]
+            call.finish_reasons = call.finish_reasons or reasons
+        if not call.tools:
+            functions = [
+                {key: parsed(value) for key, value in said.items()}
+                for said in items(a, "llm.request.functions")
+            ]
+            call.tools = definitions(functions)
     _fill_usage(call, a)
     return call
 
@@ -88,22 +100,6 @@ def _operation(span: ForeignSpan) -> str:
     if operation and span.name.endswith(".chat"):
         return semconv.OP_CHAT  # older releases called Anthropic's a completion
     return operation or operation_of(a.get("traceloop.span.kind"))
-
-
-def _read_old_content(call: ForeignCall, a: Attributes) -> None:
-    if not call.input:
-        call.input = [_message(said, "user") for said in items(a, "gen_ai.prompt")]
-    if not call.output:
-        replies = items(a, "gen_ai.completion")
-        call.output = [_message(said, "assistant") for said in replies]
-        reasons = [text(said["finish_reason"]) for said in replies if said.get("finish_reason")]
-        call.finish_reasons = call.finish_reasons or reasons
-    if not call.tools:
-        functions = [
-            {key: parsed(value) for key, value in said.items()}
-            for said in items(a, "llm.request.functions")
-        ]
-        call.tools = definitions(functions)
 
 
 def _message(said: dict[str, Any], default_role: str) -> Message:

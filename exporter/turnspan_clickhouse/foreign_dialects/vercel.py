@@ -130,17 +130,13 @@ def _read_messages(call: ForeignCall, a: Attributes) -> None:
     if parts:
         call.output = [{"role": "assistant", "parts": parts}]
     tools = first(a, "ai.prompt.tools")
-    call.tools = definitions(_input_schemas(tools))
-
-
-def _input_schemas(value: Any) -> list[Any]:
     found: list[Any] = []
-    for item in sequence(parsed(value)) or []:
+    for item in sequence(parsed(tools)) or []:
         tool = as_dict(parsed(item))
         if tool is not None and "inputSchema" in tool:
             tool = {("parameters" if k == "inputSchema" else k): v for k, v in tool.items()}
         found.append(tool)
-    return found
+    call.tools = definitions(found)
 
 
 def _message(said: dict[str, Any]) -> Message:

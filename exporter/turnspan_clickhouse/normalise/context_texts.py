@@ -69,7 +69,7 @@ class ContextTexts:
             self._put(key, made)
         self.any = True
         while self._by_key and (self._held > MAX_HELD or len(self._by_key) > MAX_KEYS):
-            self._forget(next(iter(self._by_key)))
+            self._held -= sum(len(one.text) for one in self._by_key.pop(next(iter(self._by_key))))
 
     def _put(self, key: str, made: _Text) -> None:
         texts = self._by_key.setdefault(key, [])
@@ -81,9 +81,6 @@ class ContextTexts:
         self._held += len(made.text)
         if len(texts) > MAX_TEXTS:
             self._held -= len(texts.pop(0).text)
-
-    def _forget(self, key: str) -> None:
-        self._held -= sum(len(one.text) for one in self._by_key.pop(key))
 
     def attach(
         self,

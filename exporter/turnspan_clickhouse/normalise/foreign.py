@@ -44,7 +44,16 @@ def adopt(facts: SpanFacts, capture_content: bool) -> Content | None:
         facts.attributes[semconv.TOOL_CALL_ID] = call.tool_call_id
     if semconv.SESSION_GIVEN not in facts.raw:
         facts.session_id = facts.session_id or call.conversation_id
-    _read_failure(facts, span, call, capture_content)
+    # What its status does not say; the message is redacted and cut when the facts are settled.
+    if call.error_type:
+        if facts.error_type in ("", semconv.ERROR_OTHER):
+            facts.error_type = call.error_type
+        if capture_content:
+            facts.error_message = facts.error_message or call.error_message
+    elif facts.error_type == semconv.ERROR_OTHER:
+        exception = foreign_dialects.raised(span.events)
+        if exception is not None:
+            facts.error_type = text(exception.get(semconv.EXCEPTION_TYPE)) or semconv.ERROR_OTHER
     if not capture_content:
         _forget_content(facts)
         return None
@@ -55,24 +64,6 @@ def _foreign_span(facts: SpanFacts) -> ForeignSpan:
     start = facts.span.start_time or 0
     events = [(event.name, dict(event.attributes or {})) for event in facts.span.events]
     return ForeignSpan(facts.span.name, facts.scope_name, facts.attributes, events, start)
-
-
-def _read_failure(
-    facts: SpanFacts, span: ForeignSpan, call: ForeignCall, capture_content: bool
-) -> None:
-    """What a span's dialect or a recorded exception says of its failure, where its status does not.
-
-    The message is redacted and cut when the facts are settled.
-    """
-    if call.error_type:
-        if facts.error_type in ("", semconv.ERROR_OTHER):
-            facts.error_type = call.error_type
-        if capture_content:
-            facts.error_message = facts.error_message or call.error_message
-    elif facts.error_type == semconv.ERROR_OTHER:
-        exception = foreign_dialects.raised(span.events)
-        if exception is not None:
-            facts.error_type = text(exception.get(semconv.EXCEPTION_TYPE)) or semconv.ERROR_OTHER
 
 
 def _own_content(facts: SpanFacts) -> Content | None:

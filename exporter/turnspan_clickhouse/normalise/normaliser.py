@@ -112,30 +112,20 @@ class Normaliser:
         """
         failed: list[BaseException] = []
         for start in range(0, len(spans), TOGETHER):
-            self._together(spans[start : start + TOGETHER], batch, between, failed, again)
+            self._prepare(batch)
+            found: list[Told] = []
+            for span in spans[start : start + TOGETHER]:
+                give_way()
+                try:
+                    told = self._read(span)
+                except BaseException as error:  # noqa: BLE001  a poison span costs only itself
+                    failed.append(error)
+                    continue
+                if not (again and self._later.takes(told)):
+                    found.append(told)
+            self._land(found, batch, between, failed)
         self._land(self._later.due(batch.written_at, again), batch, between, failed)
         return failed
-
-    def _together(
-        self,
-        spans: Sequence[ReadableSpan],
-        batch: Batch,
-        between: Callable[[], None] | None,
-        failed: list[BaseException],
-        again: bool,
-    ) -> None:
-        self._prepare(batch)
-        found: list[Told] = []
-        for span in spans:
-            give_way()
-            try:
-                told = self._read(span)
-            except BaseException as error:  # noqa: BLE001  a poison span costs only itself
-                failed.append(error)
-                continue
-            if not (again and self._later.takes(told)):
-                found.append(told)
-        self._land(found, batch, between, failed)
 
     def _land(
         self,

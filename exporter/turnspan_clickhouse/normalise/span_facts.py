@@ -218,16 +218,13 @@ class SpanReader:
         facts.session_id = text(session)
         facts.turn_id = text(attributes.get(semconv.TURN_ID))
         facts.error_type = text(attributes.get(semconv.ERROR_TYPE))
-        self._status(facts)
-        return facts
-
-    def _status(self, facts: SpanFacts) -> None:
         status = facts.status
         if status.status_code is _ERROR:
             facts.error_type = facts.error_type or semconv.ERROR_OTHER
             if self._cleaner.capture_content:  # what an exception says may quote the content
                 said = self._said(status.description or "")
                 facts.error_message = said.removeprefix(f"{facts.error_type}: ")
+        return facts
 
     def _said(self, message: str) -> str:
         # Redacted, then cut: half a secret is one that no mask knows.

@@ -24,10 +24,12 @@ _FULL = f"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\n{_CLOSED}".encod
 def server_config(app: ReceiveApp, **options: Any) -> uvicorn.Config:
     """How uvicorn serves the application, within the limits of its settings."""
     import uvicorn
+    from uvicorn.protocols.http import auto
 
+    theirs: type[asyncio.Protocol] = auto.AutoHTTPProtocol  # whichever is installed
     return uvicorn.Config(
         app,
-        http=_protocol(app),
+        http=type("BoundedProtocol", (Bounded, theirs), {"receiving": app}),
         ws="none",
         log_config=None,
         access_log=False,
@@ -112,11 +114,3 @@ class Bounded(asyncio.Protocol):
             self.receiving.closed(kind, why)
             self.transport.write(answer)
         self.transport.close()
-
-
-def _protocol(app: ReceiveApp) -> type[asyncio.Protocol]:
-    """uvicorn's own protocol (whichever is installed) with our bounds around it."""
-    from uvicorn.protocols.http import auto
-
-    theirs: type[asyncio.Protocol] = auto.AutoHTTPProtocol
-    return type("BoundedProtocol", (Bounded, theirs), {"receiving": app})

@@ -228,7 +228,12 @@ def received(
     Raises:
         RefusedError: it has no identity, or a time that no store can take.
     """
-    _check_ids(fields)
+    if len(fields.trace_id) != 16 or not any(fields.trace_id):
+        raise RefusedSpanError("the trace id is not 16 bytes that are not all zero")
+    if len(fields.span_id) != 8 or not any(fields.span_id):
+        raise RefusedSpanError("the span id is not 8 bytes that are not all zero")
+    if len(fields.parent_id) not in (0, 8):
+        raise RefusedSpanError("the parent's span id is not 8 bytes")
     start = fields.start_time or fields.end_time
     _check_time(start, any_time)
     end = max(start, min(fields.end_time, start + 2**62))
@@ -293,15 +298,6 @@ def bounded(attributes: dict[str, Any]) -> tuple[dict[str, Any], int]:
     if over <= 0:
         return attributes, 0
     return dict(list(attributes.items())[:MAX_ATTRIBUTES]), over
-
-
-def _check_ids(fields: SpanFields) -> None:
-    if len(fields.trace_id) != 16 or not any(fields.trace_id):
-        raise RefusedSpanError("the trace id is not 16 bytes that are not all zero")
-    if len(fields.span_id) != 8 or not any(fields.span_id):
-        raise RefusedSpanError("the span id is not 8 bytes that are not all zero")
-    if len(fields.parent_id) not in (0, 8):
-        raise RefusedSpanError("the parent's span id is not 8 bytes")
 
 
 def _check_time(start: int, any_time: bool) -> None:

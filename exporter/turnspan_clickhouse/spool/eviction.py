@@ -61,7 +61,7 @@ def evict(
     begun = listed(folder) if leaving else frozenset[str]()
     for segment in leaving:
         with contextlib.suppress(FileNotFoundError):  # it has landed after all
-            if segment.name in begun or _alone(segment.leaving):
+            if segment.name in begun or stat.S_IMODE(segment.leaving.stat().st_mode) == ALONE:
                 segment.leaving.rename(segment.path)
                 freed -= segment.size
                 continue
@@ -117,7 +117,3 @@ def _candidates(folder: Path, table: str, waiting: Sequence[Segment]) -> list[Se
     ]
     found.sort(key=lambda segment: (-rank(segment.table), segment.name))
     return found
-
-
-def _alone(path: Path) -> bool:
-    return stat.S_IMODE(path.stat().st_mode) == ALONE

@@ -108,7 +108,9 @@ class Spool:
         for segment in waiting:
             count, size = tables.get(segment.table, (0, 0))
             tables[segment.table] = (count + 1, size + segment.size)
-        writers = self._writers_stats()
+        absorbed = self.totals.absorbed
+        files = (self.folder / "writers").glob("*.lock")
+        writers = [read_writer_stats(path) for path in files if path.stem not in absorbed]
         dropped = Counter(self.totals.dropped)
         for writer in writers:
             dropped.update(writer.dropped)
@@ -127,12 +129,6 @@ class Spool:
             shipped=self.totals.shipped,
             dropped=dict(dropped),
         )
-
-    def _writers_stats(self) -> list[WriterStats]:
-        """What the writers say that are not in the totals yet."""
-        absorbed = self.totals.absorbed
-        files = (self.folder / "writers").glob("*.lock")
-        return [read_writer_stats(path) for path in files if path.stem not in absorbed]
 
     def gone_of(self, process: str) -> dict[str, int]:
         """What became of a process's segments at other hands: by name each that was refused, and

@@ -129,7 +129,11 @@ def begin(
         stand_in(state, standing)
         undo.callback(step_back, state, standing)
         if existing is not None:
-            _divert(existing, ended, undo)
+            diversion = Diversion(ended)
+            former = otel_private.put_processor(existing, diversion)
+            if former is not None:
+                diversion.former = former
+                undo.callback(otel_private.put_back, existing, diversion, former)
         if instrument and not any(one.enabled for one in instrumentation.report()):
             instrumentation.instrument(tracer_provider=made)
             undo.callback(instrumentation.uninstrument)
@@ -146,14 +150,6 @@ def _provider_of(state: State) -> TracerProvider | None:
         except Exception:  # noqa: BLE001  OTEL_PYTHON_TRACER_PROVIDER names none
             return None
     return found if isinstance(found, TracerProvider) else None
-
-
-def _divert(provider: TracerProvider, ended: Ended, undo: ExitStack) -> None:
-    diversion = Diversion(ended)
-    former = otel_private.put_processor(provider, diversion)
-    if former is not None:
-        diversion.former = former
-        undo.callback(otel_private.put_back, provider, diversion, former)
 
 
 def held_settings(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -123,21 +123,15 @@ def _of_chain(found: AssembledRun, chain: Chain) -> _Draft:
             text = told
             arbiter = chain.stand_in if number == chain.count else None
         if arbiter is not None:
-            _add_members(draft, found, arbiter, number, (*sure, *text))
+            for row in found.members.of.get(arbiter, []):
+                if row.kind is Kind.OUTPUT:
+                    draft.nested.append(row)
+                else:
+                    draft.parts.append((row, MEMBER, number, (*sure, *text)))
+            lost = found.members.missing.get(arbiter, 0) if arbiter.blocks is not None else 1
+            if lost:
+                draft.missing[number] = draft.missing.get(number, 0) + lost
     return draft
-
-
-def _add_members(
-    draft: _Draft, found: AssembledRun, arbiter: ArbiterRow, number: int, keys: tuple[MatchKey, ...]
-) -> None:
-    for row in found.members.of.get(arbiter, []):
-        if row.kind is Kind.OUTPUT:
-            draft.nested.append(row)
-        else:
-            draft.parts.append((row, MEMBER, number, keys))
-    lost = found.members.missing.get(arbiter, 0) if arbiter.blocks is not None else 1
-    if lost:
-        draft.missing[number] = draft.missing.get(number, 0) + lost
 
 
 def _run(draft: _Draft) -> RunFound:

@@ -83,7 +83,8 @@ class Stretches:
 
     def rows(self, number: int) -> Iterator[tuple[int, str, list[int]]]:
         """The rows of a stretch: database, table and positions."""
-        since, until = self._times(number)
+        last = number + 1 == len(self._begins)
+        since, until = self._begins[number], 2**63 - 1 if last else self._begins[number + 1]
         found: list[tuple[int, int, int]] = self._scratch.execute(
             "SELECT database, kind, number FROM call WHERE began >= ? AND began < ?"
             " ORDER BY database, kind, number",
@@ -118,10 +119,6 @@ class Stretches:
             return None
         database, kind, position = found
         return database, self._sources[database].layout.sources[kind], position
-
-    def _times(self, number: int) -> tuple[int, int]:
-        last = number + 1 == len(self._begins)
-        return self._begins[number], 2**63 - 1 if last else self._begins[number + 1]
 
     def _read(
         self,

@@ -218,11 +218,7 @@ def _describe(call: LoggedCall, answer: Any) -> None:
     call.response_model = (
         call.response_model or text_of(told.get("model")) or text_of(told.get("modelVersion"))
     )
-    call.finish_reasons = _reasons(told)
-
-
-def _reasons(told: dict[str, Any]) -> list[str]:
-    """By the names of OpenAI's, Anthropic's and Google's answers."""
+    # By the names of OpenAI's, Anthropic's and Google's answers.
     found = [text_of(told.get(key)) for key in ("finish_reason", "stop_reason", "finishReason")]
     for key in ("choices", "candidates"):
         for choice in (as_list(told.get(key)) or [])[:_MAX_REASONS]:
@@ -230,7 +226,7 @@ def _reasons(told: dict[str, Any]) -> list[str]:
             found.append(
                 text_of(fields.get("finish_reason")) or text_of(fields.get("finishReason"))
             )
-    return [reason for reason in found if reason]
+    call.finish_reasons = [reason for reason in found if reason]
 
 
 def message(role: str, parts: list[Part]) -> Message:

@@ -80,7 +80,12 @@ def search(store: Store, keys: Collection[OwnerKeys], words: Sequence[str], unti
             _search_archive(known.path, needles, proof)
         else:
             _search_files(known.path, needles, proof, "an exported set")
-            _search_parquet(known.path, needles, proof)
+            for path in sorted(known.path.glob("*.parquet")):
+                try:
+                    pieces = texts_of(known.path, path.name)
+                    _count(proof, pieces, needles, path, "words, in rows of a set")
+                except KeepingError as error:
+                    proof.left.append(Leftover(str(path), f"a file that cannot be read: {error}"))
     return proof
 
 
@@ -178,12 +183,3 @@ def _search_archive(path: Path, needles: Sequence[bytes], proof: Proof) -> None:
                 _count(proof, pieces, needles, path, f"words, in lines of {table}")
     except KeepingError as error:
         proof.left.append(Leftover(str(path), f"an archive that cannot be read: {error}"))
-
-
-def _search_parquet(folder: Path, needles: Sequence[bytes], proof: Proof) -> None:
-    for path in sorted(folder.glob("*.parquet")):
-        try:
-            pieces = texts_of(folder, path.name)
-            _count(proof, pieces, needles, path, "words, in rows of a set")
-        except KeepingError as error:
-            proof.left.append(Leftover(str(path), f"a file that cannot be read: {error}"))

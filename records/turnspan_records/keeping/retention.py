@@ -94,7 +94,13 @@ def retain(
         continued = _finish_others(store, tell, apply=apply, archive=policy.archive)
         work = Work(store, new_name(_KIND))
         decide(work, policy, tell)
-        going = _going(work)
+        sizes = {one.table: one for one in table_sizes(work.store)}
+        found: list[Going] = []
+        for one in work.counts():
+            size = sizes[one.record.table]
+            estimated = round(size.bytes * one.rows / max(1, size.rows))
+            found.append(Going(one.record.table, one.reason, one.rows, min(size.bytes, estimated)))
+        going = tuple(found)
         lives = tuple(ttl.changes(store, policy.ttl))
         rest = (continued, lives, work.tables.node_by_node)
         if not apply:
@@ -164,16 +170,6 @@ def _without_texts(work: Work) -> None:
         marked=f"{row_key(TurnSummary)} GLOBAL IN ({work.keys(TurnSummary.table)})",
     )
     work.store.command(sql, None, {"max_partitions_per_insert_block": 0})
-
-
-def _going(work: Work) -> tuple[Going, ...]:
-    sizes = {one.table: one for one in table_sizes(work.store)}
-    found: list[Going] = []
-    for one in work.counts():
-        size = sizes[one.record.table]
-        estimated = round(size.bytes * one.rows / max(1, size.rows))
-        found.append(Going(one.record.table, one.reason, one.rows, min(size.bytes, estimated)))
-    return tuple(found)
 
 
 # -- passes that were cut short ------------------

@@ -152,26 +152,22 @@ def _check_node(node: PlanNode, parent: PlanNode | None, database: str) -> None:
     if node.kind == "TableIdentifier":
         _check_table(node.name, database)
     elif node.kind == "Function":
-        _check_function(node, parent, database)
+        known = functions()
+        table = parent is not None and parent.kind == "TableExpression"
+        if not (known.allows_table(node.name) if table else known.allows(node.name)):
+            why = known.reason(node.name, table=table)
+            raise RefusedError(f"{node.name}() is refused: it {why}", FILES)
+        if not table and _IN.fullmatch(node.name.lower()):
+            arguments = node.children[0].children if node.children else []
+            for one in arguments[1:]:
+                if one.kind == "Identifier":
+                    _check_table(one.name, database)
+                elif one.kind == "Function" and known.is_table(one.name):
+                    raise RefusedError(f"IN {one.name}() is refused: select from it", FILES)
 
 
 def _output() -> RefusedError:
     return RefusedError("INTO OUTFILE and FORMAT are refused in a query", FILES)
-
-
-def _check_function(node: PlanNode, parent: PlanNode | None, database: str) -> None:
-    known = functions()
-    table = parent is not None and parent.kind == "TableExpression"
-    if not (known.allows_table(node.name) if table else known.allows(node.name)):
-        why = known.reason(node.name, table=table)
-        raise RefusedError(f"{node.name}() is refused: it {why}", FILES)
-    if not table and _IN.fullmatch(node.name.lower()):
-        arguments = node.children[0].children if node.children else []
-        for one in arguments[1:]:
-            if one.kind == "Identifier":
-                _check_table(one.name, database)
-            elif one.kind == "Function" and known.is_table(one.name):
-                raise RefusedError(f"IN {one.name}() is refused: select from it", FILES)
 
 
 def _check_table(name: str, database: str) -> None:

@@ -135,9 +135,18 @@ def _surroundings(dsn: Dsn, _query: NoQuery) -> Surroundings:
 
 @endpoint("GET", "/api/settings", "Whether all is well.")
 def _settings(store: Store, _query: NoQuery) -> SettingsAnswer:
+    policy = Policy()
+    lives = times_to_live(store, TTL_TABLES)
     return SettingsAnswer(
         checks=list(guarded("store", "checks", lambda: open_store_checks(store))),
-        retention=_retention(store),
+        retention=Retention(
+            policy.window_days,
+            policy.content_days,
+            policy.summary_texts,
+            list(policy.tables),
+            str(policy.folder),
+            [TimeToLive(table, rule) for table, rule in lives.items() if rule],
+        ),
         tables=[one for one in table_sizes(store) if one.rows],
     )
 
@@ -161,19 +170,6 @@ def _said(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "no limit" if name == "content_limit_bytes" and not value else raw(value)
-
-
-def _retention(store: Store) -> Retention:
-    policy = Policy()
-    lives = times_to_live(store, TTL_TABLES)
-    return Retention(
-        policy.window_days,
-        policy.content_days,
-        policy.summary_texts,
-        list(policy.tables),
-        str(policy.folder),
-        [TimeToLive(table, rule) for table, rule in lives.items() if rule],
-    )
 
 
 @endpoint(

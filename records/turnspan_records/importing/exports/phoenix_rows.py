@@ -129,7 +129,9 @@ def _span(line: Row) -> PhoenixSpan | NotTaken:
     if start is None:
         return NotTaken("a span that does not say when it began")
     parent = line.get("parent_id") or line.get("parent_span_id") or line.get("parentSpanId")
-    failed, message = _status(line)
+    status = mapping(line, "status")
+    code = line.get("status_code", status.get("code"))
+    said = text(line, "status_message") or text(status, "message")
     attributes = _attributes(line)
     span = span_of(
         text(line, "name"),
@@ -141,7 +143,7 @@ def _span(line: Row) -> PhoenixSpan | NotTaken:
         attributes=attributes,
         resource=RESOURCE,
         scope=_SCOPE,
-        error=message if failed else None,
+        error=said if code in ("ERROR", 2) else None,
         events=_events(line),
     )
     return PhoenixSpan(trace_id, span_id, start, attributes, span)
@@ -152,13 +154,6 @@ def _time(line: Row, name: str, otlp: str) -> int | None:
     if said is None:
         said = line.get(f"{name}_unix_nano", line.get(otlp))
     return nanoseconds(said)
-
-
-def _status(line: Row) -> tuple[bool, str]:
-    status = mapping(line, "status")
-    code = line.get("status_code", status.get("code"))
-    said = text(line, "status_message") or text(status, "message")
-    return code in ("ERROR", 2), said
 
 
 def _attributes(line: Row) -> Row:

@@ -85,7 +85,8 @@ def _elements(file: IO[bytes], limits: ReadLimits) -> Iterator[bytes]:
     while True:
         if at > _PIECE:
             held, at = held[at:], 0
-        at = _skip(held, at)
+        while at < len(held) and held[at] in " \t\r\n,":  # to the next element
+            at += 1
         if at < len(held) and held[at] == "]":
             if (held[at + 1 :] + reader.decode(file.read(_PIECE))).strip():
                 raise CutError("more stands behind the array's end")
@@ -108,13 +109,6 @@ def _elements(file: IO[bytes], limits: ReadLimits) -> Iterator[bytes]:
             raise CutError(f"{why}: {held[at : at + _SHOWN]}")
         yield held[at:end].encode().translate(_BLANKS) + b"\n"
         at, wanted = end, _PIECE
-
-
-def _skip(held: str, at: int) -> int:
-    """The place of the next element: after blanks and a comma."""
-    while at < len(held) and held[at] in " \t\r\n,":
-        at += 1
-    return at
 
 
 def _csv(path: Path, file: IO[bytes], cut: bool, limits: ReadLimits) -> Iterator[bytes]:

@@ -97,7 +97,11 @@ class FileLog:
         except BaseException:
             self.close()
             raise
-        _tell_apart(self._files)
+        seen: Counter[str] = Counter()  # files that begin alike are told apart by their order
+        for file in self._files:
+            seen[file.key] += 1
+            if seen[file.key] > 1:
+                file.key = f"{file.key}.{seen[file.key]}"
         self._groups = Groups()
         self._file_of = array("L")
         self._offsets = array("q")
@@ -294,12 +298,3 @@ class FileLog:
         assert self._position is not None
         time = self._position.files[line.file.key].modified
         return Read(line, place, value, time + line.number * 10**6)
-
-
-def _tell_apart(files: list[SourceFile]) -> None:
-    """Give each file a key of its own: those that begin alike are told apart by their order."""
-    seen: Counter[str] = Counter()
-    for file in files:
-        seen[file.key] += 1
-        if seen[file.key] > 1:
-            file.key = f"{file.key}.{seen[file.key]}"
