@@ -136,7 +136,6 @@ def _surroundings(dsn: Dsn, _query: NoQuery) -> Surroundings:
 @endpoint("GET", "/api/settings", "Whether all is well.")
 def _settings(store: Store, _query: NoQuery) -> SettingsAnswer:
     policy = Policy()
-    lives = times_to_live(store, TTL_TABLES)
     return SettingsAnswer(
         checks=list(guarded("store", "checks", lambda: open_store_checks(store))),
         retention=Retention(
@@ -145,7 +144,11 @@ def _settings(store: Store, _query: NoQuery) -> SettingsAnswer:
             policy.summary_texts,
             list(policy.tables),
             str(policy.folder),
-            [TimeToLive(table, rule) for table, rule in lives.items() if rule],
+            [
+                TimeToLive(table, rule)
+                for table, rule in times_to_live(store, TTL_TABLES).items()
+                if rule
+            ],
         ),
         tables=[one for one in table_sizes(store) if one.rows],
     )
