@@ -37,7 +37,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_console.web.static_files import static_files
+from turnspan_console.web.app import static_files
 
 _TURNS = """
 INSERT INTO turn_summary (project, session_id, turn_id, span_id, trace_id, start_time, status,

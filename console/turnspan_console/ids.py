@@ -10,8 +10,7 @@ from collections.abc import Generator, Sequence
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_records.access.absence import why_nothing
-from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
-from turnspan_records.consortium.runs import sessions_of
+from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run, sessions_of
 from turnspan_records.conversation import Conversation
 from turnspan_records.detail import detail
 from turnspan_records.detail_types import Detail

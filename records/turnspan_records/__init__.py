@@ -17,8 +17,7 @@ from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access import Note
 from turnspan_records.access import open_records as open
 from turnspan_records.access.window import Window, window
-from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
-from turnspan_records.consortium.runs import consortium_runs
+from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run, consortium_runs
 from turnspan_records.contexts import (
     AssembledContext,
     ContextItem,

@@ -49,8 +49,7 @@ LOOKED_AT = {
     "texts.py": {"field"},
     # Of a session, or of a trace without one; the filter of turns, whose values are parameters.
     "replay.py": {"scope_condition(session_id)", "columns", "fragments", "texts"},
-    "session_cursor.py": {"scope_condition(session_id)"},
-    "outline.py": {"columns", "previews.CUT", "str(HEAD)", "texts"},
+    "outline.py": {"scope_condition(session_id)", "columns", "previews.CUT", "str(HEAD)", "texts"},
     "sessions.py": {"columns", "wanted.where", "older"},
     "facets.py": {"wanted.where"},
     "overview.py": {"wanted.where", "looks"},

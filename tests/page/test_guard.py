@@ -11,8 +11,8 @@ import pytest
 
 from support.pages import ServedPage, served
 from turnspan_console.web.api import endpoints
+from turnspan_console.web.app import static_files
 from turnspan_console.web.guard import MAX_BODY_BYTES, SECURITY_HEADERS
-from turnspan_console.web.static_files import static_files
 
 OPEN = ["/", "/turns", "/s/demo/any", *(f"/static/{name}" for name in sorted(static_files()))]
 API = [(one.method, one.path) for one in endpoints()] + [("GET", "/api/openapi.json")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from turnspan_records.screens.prompt_cache import cache_lost
+from turnspan_records.screens.difference import cache_lost
 
 
 def row(read: int | None, write: int | None = None) -> dict[str, int | None]:

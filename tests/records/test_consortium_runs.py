@@ -14,8 +14,7 @@ from turnspan_clickhouse.rows import consortium_tables as tables
 from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.store.client import Store
 from turnspan_records import window
-from turnspan_records.consortium.run_detail import consortium_run
-from turnspan_records.consortium.runs import consortium_runs
+from turnspan_records.consortium.run_detail import consortium_run, consortium_runs
 from turnspan_records.detail import detail
 from turnspan_records.lookup import find
 

@@ -17,9 +17,8 @@ from turnspan_clickhouse.rows.tables import Definition, Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.conversation import Conversation, TurnRecord
 from turnspan_records.replay import replay
-from turnspan_records.screens.outline import outline
+from turnspan_records.screens.outline import newest, outline
 from turnspan_records.screens.outline_types import Outline, ToolsChange
-from turnspan_records.screens.session_cursor import newest
 
 
 def compared(store: Store, session_id: str) -> tuple[Conversation, Outline]:

@@ -12,8 +12,8 @@ import pytest
 from support.landing import insert
 from support.rows import PROJECT, T0, call, turn
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.shown_sql import shown_sql
-from turnspan_records.access.times import utc as moment
+from turnspan_records.access.fields import utc as moment
+from turnspan_records.access.questions import shown_sql
 from turnspan_records.access.window import Window
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import Sandbox

@@ -48,7 +48,7 @@ def command(context: click.Context, listing: Listing) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from turnspan_records.consortium.runs import consortium_runs
+    from turnspan_records.consortium.run_detail import consortium_runs
 
     listing.answer(
         lambda store: consortium_runs(store, **listing.records, limit=listing.limit),

@@ -32,8 +32,7 @@ from turnspan_records.access import land_what_waits
 from turnspan_records.access.absence import why_nothing
 from turnspan_records.access.row_writer import judging_spool
 from turnspan_records.access.window import Window, window
-from turnspan_records.consortium.run_detail import ConsortiumRun
-from turnspan_records.consortium.runs import consortium_runs
+from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_runs
 from turnspan_records.contexts import contexts
 from turnspan_records.detail_types import Detail
 from turnspan_records.diagnostics import diagnostics

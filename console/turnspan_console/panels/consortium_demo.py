@@ -20,8 +20,7 @@ from turnspan_console.panels.demo_frame import print_next, recorded
 from turnspan_console.panels.import_report import print_report
 from turnspan_console.panels.results import print_result
 from turnspan_records.access.window import Window
-from turnspan_records.consortium.run_detail import consortium_run
-from turnspan_records.consortium.runs import consortium_runs
+from turnspan_records.consortium.run_detail import consortium_run, consortium_runs
 from turnspan_records.importing.import_run import import_log
 
 PROJECT: Final = "turnspan-demo"

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import logging
 import time
-from collections.abc import AsyncGenerator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import Any
 
 from starlette.applications import Starlette
@@ -36,7 +40,6 @@ from turnspan_console.web.endpoints import (
 )
 from turnspan_console.web.guard import LOOPBACK, App, Guard, RequestTooLargeError
 from turnspan_console.web.reader import StoreReader
-from turnspan_console.web.static_files import DOCUMENT, answered
 
 _log = logging.getLogger(__name__)
 
@@ -169,3 +172,50 @@ async def _unknown(request: Request) -> Response:
 
 async def _file(request: Request) -> Response:
     return answered(request, request.path_params.get("name", DOCUMENT))
+
+
+DOCUMENT = "index.html"
+
+_KINDS = {
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "svg": "image/svg+xml",
+    "txt": "text/plain; charset=utf-8",
+    "map": "application/json",  # of a build with source maps
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """A file with what is said of it."""
+
+    body: bytes
+    kind: str
+    etag: str
+
+
+# Their names never change, so a browser asks each time, and is told that it has the newest already.
+# They hold nothing of anybody's and need no token.
+@cache
+def static_files() -> Mapping[str, StaticFile]:
+    """The files by name."""
+    folder = resources.files("turnspan_console.web") / "static"
+    found = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+    return {
+        name: StaticFile(
+            body, _KINDS[name.rpartition(".")[2]], f'"{hashlib.sha256(body).hexdigest()}"'
+        )
+        for name, body in found.items()
+    }
+
+
+def answered(request: Request, name: str) -> Response:
+    """A file, or that the browser has it."""
+    file = static_files().get(name)
+    if file is None:
+        return Response("There is no such file.\n", 404, media_type="text/plain")
+    headers = {"etag": file.etag, "cache-control": "no-cache"}
+    if file.etag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(file.body, headers=headers, media_type=file.kind)

@@ -23,8 +23,7 @@ from turnspan_clickhouse.normalise import judgment_rows, loop_rows, other_rows
 from turnspan_clickhouse.normalise.attributes import Cleaner
 from turnspan_clickhouse.normalise.consortium_rows import KINDS as OF_CONSORTIA
 from turnspan_clickhouse.normalise.consortium_rows import ArbiterCalls, consortium_rows
-from turnspan_clickhouse.normalise.context_rows import context_rows
-from turnspan_clickhouse.normalise.context_texts import ContextTexts
+from turnspan_clickhouse.normalise.context_texts import ContextTexts, context_rows
 from turnspan_clickhouse.normalise.message_store import MessageStore
 from turnspan_clickhouse.normalise.row_context import RowContext
 from turnspan_clickhouse.normalise.span_facts import Origins

@@ -10,9 +10,9 @@ from shutil import disk_usage
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn, data_folder
+from turnspan_records.access.fields import utc
 from turnspan_records.access.questions import ask
 from turnspan_records.access.spooled import writers
-from turnspan_records.access.times import utc
 from turnspan_records.access.window import Window, window_parameters
 
 _LITTLE_ROOM = 2 * 2**20

@@ -5,15 +5,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from datetime import datetime, timedelta, timezone
 from functools import cache
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from turnspan_clickhouse.rows.record import Record, columns
-from turnspan_records.access.times import utc
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def utc(value: Any) -> datetime:
+    """A ``DateTime64(9, 'UTC')`` value as an aware datetime (the driver gives naive ones)."""
+    if isinstance(value, datetime):
+        return value if value.tzinfo else value.replace(tzinfo=timezone.utc)
+    return _EPOCH + timedelta(microseconds=int(value) // 1000)
+
 
 T = TypeVar("T", bound="DataclassInstance")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.access.shown_sql import shown_sql
 from turnspan_records.sql import statement
 
 
@@ -33,3 +33,30 @@ def ask_row(store: Store, name: str, key: str, /, **parameters: object) -> dict[
 def shown(name: str, /, **parameters: object) -> str:
     """The SQL of a question, for a person to read and run."""
     return shown_sql(statement(name), parameters)
+
+
+_PARAMETER = re.compile(r"\{(\w+):((?:[^{}'()]|\([^{}]*\))+)\}")
+_NUMBER = re.compile(r"U?Int\d+|Float\d+")
+
+
+def shown_sql(sql: str, parameters: Mapping[str, object]) -> str:
+    """The SQL with literals. It is shown, and run only in the sandbox, as what a person wrote."""
+    return _PARAMETER.sub(lambda found: _literal(parameters[found[1]], found[2]), sql).strip()
+
+
+def _literal(value: object, kind: str) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if _NUMBER.fullmatch(kind):
+        return str(value)
+    if kind.startswith("Array"):
+        texts = cast("Sequence[object]", value)
+        return f"[{', '.join(_quoted(str(one)) for one in texts)}]"
+    if kind.startswith("DateTime64"):
+        return f"toDateTime64({_quoted(str(value))}, 9, 'UTC')"
+    return _quoted(str(value))
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

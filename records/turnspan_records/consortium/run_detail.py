@@ -11,10 +11,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.fields import of_row
+from turnspan_clickhouse.store.client import Result, Store
+from turnspan_records.access.fields import of_row, utc
 from turnspan_records.access.questions import ask, ask_row
-from turnspan_records.access.times import utc
+from turnspan_records.access.window import Window, window_parameters
 from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.messages import load_definitions
 
@@ -212,3 +212,16 @@ def _by_iteration(blocks: Iterable[MemberAnswer | Decision]) -> list[Iteration]:
         else:
             iteration.decisions.append(block)
     return list(made.values())
+
+
+def consortium_runs(
+    store: Store, *, project: str = "", window: Window | None = None, limit: int = 20
+) -> Result:
+    """The runs that started in the window. Raises ``StoreError`` as ``Store.query``."""
+    return ask(store, "consortium/runs", **window_parameters(project, window, limit=limit))
+
+
+def sessions_of(store: Store, project: str, run: str) -> list[str]:
+    """The sessions of a run's calls. Raises ``StoreError`` as ``Store.query``."""
+    rows = ask(store, "consortium/sessions", {"final": 0}, project=project, run=run).rows
+    return [str(row[0]) for row in rows]

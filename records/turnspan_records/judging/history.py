@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from turnspan.annotations.judgments import is_machine
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.times import utc
+from turnspan_records.access.fields import utc
 from turnspan_records.judging.unlanded import NOTHING, Unlanded
 from turnspan_records.sql import statement
 

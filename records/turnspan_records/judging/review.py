@@ -16,8 +16,8 @@ from typing import Any, Final
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import utc
 from turnspan_records.access.row_writer import judging_spool
-from turnspan_records.access.times import utc
 from turnspan_records.conversation import Conversation, TurnRecord
 from turnspan_records.judging.annotation import (
     PAGE,

@@ -14,8 +14,7 @@ from decimal import Decimal
 from typing import Any, Final, TypeVar
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.fields import of_row
-from turnspan_records.access.times import utc
+from turnspan_records.access.fields import of_row, utc
 from turnspan_records.access.window import Window, window_parameters
 from turnspan_records.sql import statement
 

@@ -9,9 +9,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.fields import of_row
+from turnspan_records.access.fields import of_row, utc
 from turnspan_records.access.questions import ask, ask_row
-from turnspan_records.access.times import utc
 from turnspan_records.lookup import RecordRef
 from turnspan_records.loop.improvement import score_of
 from turnspan_records.loop.prompts import Prompt, pairs_of, prompt_of

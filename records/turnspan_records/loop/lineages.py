@@ -15,9 +15,8 @@ import orjson
 
 from turnspan.runtime.type_guards import is_dict
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.access.fields import of_row
+from turnspan_records.access.fields import of_row, utc
 from turnspan_records.access.questions import ask
-from turnspan_records.access.times import utc
 from turnspan_records.lookup import RecordRef
 from turnspan_records.loop.improvement import (
     ArtifactRecord,

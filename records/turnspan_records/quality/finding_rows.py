@@ -25,8 +25,7 @@ from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.judgment_tables import ArtifactCheckRow
 from turnspan_clickhouse.rows.tables import Annotation, Record
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.fields import copied
-from turnspan_records.access.times import utc
+from turnspan_records.access.fields import copied, utc
 from turnspan_records.quality.artifact_checks import CORRECTION, ArtifactCheck, unified, worst
 from turnspan_records.quality.sources import (
     MODIFIED,

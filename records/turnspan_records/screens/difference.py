@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from turnspan.content.model import as_dict, dumps_text
+from turnspan.content.model import as_dict, as_list, dumps_text
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.questions import ask
@@ -22,8 +22,6 @@ from turnspan_records.messages import known_hash, load_definitions, load_message
 from turnspan_records.screens.alignment import common_pairs
 from turnspan_records.screens.outline_types import HEAD, Head, Text, ToolsChange
 from turnspan_records.screens.previews import head_of
-from turnspan_records.screens.prompt_cache import cache_lost, cached_tokens
-from turnspan_records.screens.tool_changes import tools_change
 
 _WORDS = re.compile(r"\w+")
 _COMPARED = 20_000
@@ -306,3 +304,45 @@ def _with_heads(
         for hashes, at in ((before, change.before), (after, change.after))
     )
     return replace(change, was=was, now=now)
+
+
+def tools_change(before: str, now: str) -> ToolsChange:
+    """The names of the tools that were added, removed and changed; bodies of definitions."""
+    old, new = catalogue(before), catalogue(now)
+    return ToolsChange(
+        added=tuple(name for name in new if name not in old),
+        removed=tuple(name for name in old if name not in new),
+        changed=tuple(name for name, tool in new.items() if name in old and old[name] != tool),
+    )
+
+
+def catalogue(body: str) -> dict[str, Any]:
+    """The tools of a definition by name; one without a name by its type."""
+    found: dict[str, Any] = {}
+    for tool in _tools(body):
+        known = as_dict(tool) or {}
+        name = str(known.get("name") or known.get("type") or "")
+        found[f"{name} #{len(found)}" if name in found else name] = tool
+    return found
+
+
+def _tools(body: str) -> Iterator[Any]:
+    try:
+        yield from as_list(orjson.loads(body)) or []
+    except orjson.JSONDecodeError:
+        return
+
+
+def cache_lost(before: Mapping[str, Any], row: Mapping[str, Any]) -> int | None:
+    """The tokens that the call before had read from the cache or written into it, and that this
+    one, which continues its conversation, did not read. None where either is not known."""
+    cached = cached_tokens(before)
+    read = row["cache_read_tokens"]
+    return None if cached is None or read is None else max(0, cached - int(read))
+
+
+def cached_tokens(row: Mapping[str, Any]) -> int | None:
+    """What was in the cache when a call was over, as far as it is known."""
+    known = [row[name] for name in ("cache_read_tokens", "cache_write_tokens")]
+    found = [int(value) for value in known if value is not None]
+    return sum(found) if found else None

@@ -8,9 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.fields import of_row
+from turnspan_records.access.fields import of_row, utc
 from turnspan_records.access.questions import ask, shown
-from turnspan_records.access.times import utc
 from turnspan_records.access.window import Window, window_parameters
 
 # What differs from one time to the next: quoted parts, ids, addresses in memory.

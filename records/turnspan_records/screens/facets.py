@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import dollars
-from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.questions import shown_sql
 from turnspan_records.sql import statement
 from turnspan_records.turn_filters import TurnListFilter
 

@@ -5,7 +5,9 @@ It costs what is new in each call: a session of 5,000 calls is read in the time 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from turnspan_clickhouse.rows.tables import ToolCall, TurnSummary
@@ -20,8 +22,16 @@ from turnspan_records.conversation import (
     TurnRecord,
 )
 from turnspan_records.messages import ONE_SESSION, known_hash, load_definitions
-from turnspan_records.replay import Assembled, assemble, call_rows, sent_calls, session_rows
+from turnspan_records.replay import (
+    Assembled,
+    assemble,
+    call_rows,
+    scope_condition,
+    sent_calls,
+    session_rows,
+)
 from turnspan_records.screens import previews
+from turnspan_records.screens.difference import cache_lost, tools_change
 from turnspan_records.screens.outline_types import (
     HEAD,
     DefinitionHead,
@@ -34,9 +44,6 @@ from turnspan_records.screens.outline_types import (
     OutlineTurn,
     Text,
 )
-from turnspan_records.screens.prompt_cache import cache_lost
-from turnspan_records.screens.session_cursor import newest
-from turnspan_records.screens.tool_changes import tools_change
 from turnspan_records.sql import statement
 
 
@@ -242,3 +249,51 @@ def _steps(steps: Iterable[Step], depth: int = 0) -> Iterator[OutlineStep]:
             yield OutlineStep(
                 "call" if isinstance(step, CallRecord) else "tool", step.span_id, depth
             )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundInSession:
+    """Where a text stands: messages by their hashes, the rest by their ids."""
+
+    messages: tuple[str, ...]
+    turns: tuple[str, ...]
+    calls: tuple[str, ...]
+    tools: tuple[str, ...]
+
+
+def newest(store: Store, project: str, session_id: str, trace_id: str = "") -> str:
+    """How far a session has come, as the ``cursor`` of its outline: when its newest row was
+    written, and how many rows there are. What was written together need not land together."""
+    sql = statement("session/newest", where=scope_condition(session_id))
+    parameters = {
+        "project": project,
+        "session": session_id,
+        "trace": trace_id,
+        "scope": session_id or trace_id,
+    }
+    # That a row is there twice until it is merged costs one look too many, not one too few.
+    ((written, count),) = store.query(sql, parameters, {**ONE_SESSION, "final": 0}).rows
+    return f"{max(0, int(written or 0))}.{int(count)}"
+
+
+def find_in_session(
+    store: Store, project: str, session_id: str, text: str, trace_id: str = ""
+) -> FoundInSession:
+    """Where a session's recorded texts have these characters, in capitals or not."""
+    parameters = {
+        "project": project,
+        "session": session_id,
+        "trace": trace_id,
+        "scope": session_id or trace_id,
+        "text": text,
+        # Messages are JSON: as these characters are written there.
+        "written": json.dumps(text, ensure_ascii=False)[1:-1],
+    }
+
+    def ids(kind: str) -> tuple[str, ...]:
+        sql = statement(f"session/find_{kind}", where=scope_condition(session_id))
+        return tuple(str(row[0]) for row in store.query(sql, parameters, ONE_SESSION).rows)
+
+    if not text:
+        return FoundInSession((), (), (), ())
+    return FoundInSession(ids("messages"), ids("turns"), ids("calls"), ids("tools"))

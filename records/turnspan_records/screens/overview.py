@@ -11,8 +11,7 @@ from typing import Any
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
-from turnspan_records.access.questions import ask
-from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.questions import ask, shown_sql
 from turnspan_records.access.window import EARLIEST, LATEST, Window
 from turnspan_records.screens.facets import width_for
 from turnspan_records.sql import statement

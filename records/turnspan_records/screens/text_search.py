@@ -15,8 +15,8 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import utc
 from turnspan_records.access.questions import ask, shown
-from turnspan_records.access.times import utc
 from turnspan_records.access.window import EARLIEST, Window, as_parameter
 
 SECONDS = 2.0

@@ -11,7 +11,7 @@ from typing import Any
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
-from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.questions import shown_sql
 from turnspan_records.sessions import TurnRow, list_sql
 from turnspan_records.turn_filters import TurnListFilter
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.times import utc
+from turnspan_records.access.fields import utc
 from turnspan_records.messages import load_sources
 from turnspan_records.sql import statement
 from turnspan_records.training import judgments

@@ -26,10 +26,9 @@ from turnspan_records.training.columns import Shape, fitting, told_apart
 from turnspan_records.training.conversations import SessionDefinitions, SessionDialogues
 from turnspan_records.training.corrections import Corrections
 from turnspan_records.training.counts import Counts, UnfitError
-from turnspan_records.training.duplicates import NearDuplicates
 from turnspan_records.training.export_request import TrainingSet
 from turnspan_records.training.files import File, Images, LinesFile, write_text
-from turnspan_records.training.lines import SetLine, as_json, lines
+from turnspan_records.training.lines import NearDuplicates, SetLine, as_json, lines
 from turnspan_records.training.parquet import ParquetFile, columns
 from turnspan_records.training.samples import Samples
 from turnspan_records.training.scopes import Related

@@ -8,7 +8,7 @@ from typing import Any
 
 from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.times import utc
+from turnspan_records.access.fields import utc
 from turnspan_records.access.whole_folders import ExportError
 from turnspan_records.sandbox import RefusedError, Sandbox
 from turnspan_records.training.counts import Counts

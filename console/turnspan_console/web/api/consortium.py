@@ -15,8 +15,7 @@ from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.questions import shown
 from turnspan_records.access.window import window_parameters
-from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run
-from turnspan_records.consortium.runs import consortium_runs
+from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run, consortium_runs
 from turnspan_records.lookup import find
 from turnspan_records.loop.lineages import AmbiguousError
 

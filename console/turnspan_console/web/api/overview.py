@@ -12,7 +12,7 @@ from turnspan_console.values import plain
 from turnspan_console.web.api.turns import WantedQuery, wanted_of
 from turnspan_console.web.api.window import WindowQuery, window_of
 from turnspan_console.web.endpoints import BadRequestError, endpoint
-from turnspan_records.access.shown_sql import shown_sql
+from turnspan_records.access.questions import shown_sql
 from turnspan_records.access.window import window_parameters
 from turnspan_records.diagnostics import find
 from turnspan_records.screens.overview import (

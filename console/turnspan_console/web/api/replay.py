@@ -12,10 +12,9 @@ from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.endpoints import NothingFoundError, endpoint
 from turnspan_records.conversation.html import conversation_html, document
 from turnspan_records.replay import replay
-from turnspan_records.screens.outline import outline
+from turnspan_records.screens.outline import FoundInSession, find_in_session, newest, outline
 from turnspan_records.screens.outline_types import Outline
 from turnspan_records.screens.saved import call_html
-from turnspan_records.screens.session_cursor import FoundInSession, find_in_session, newest
 from turnspan_records.screens.stop_evidence import StopEvidence, stop_evidence
 from turnspan_records.screens.texts import (
     TextRange,

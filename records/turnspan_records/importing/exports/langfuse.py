@@ -11,17 +11,15 @@ from typing import Final
 from opentelemetry.sdk.trace import ReadableSpan
 
 from turnspan_clickhouse.foreign_dialects.base import money
-from turnspan_records.importing.exports.amendments import amending
 from turnspan_records.importing.exports.exported_rows import Row, text
+from turnspan_records.importing.exports.exported_spans import SpanJoiner, amending
 from turnspan_records.importing.exports.langfuse_records import (
     OBSERVATION,
     SCORE,
     TRACE,
     LangfuseRecord,
-    exported,
-)
-from turnspan_records.importing.exports.langfuse_scores import (
     Subject,
+    exported,
     is_score_column,
     of_columns,
     score,
@@ -36,7 +34,6 @@ from turnspan_records.importing.exports.langfuse_spans import (
     trace_number,
     trace_span,
 )
-from turnspan_records.importing.exports.span_joiner import SpanJoiner
 from turnspan_records.importing.files.file_log import LeftOut, NotUnderstoodError, Read
 from turnspan_records.importing.files.groups import Groups
 from turnspan_records.importing.sources import Part, Problem

@@ -17,7 +17,7 @@ from turnspan_clickhouse.receive.decoded import (
 )
 from turnspan_clickhouse.receive.log_events import NOT_TAKEN, LogEvent, judgment, with_events
 from turnspan_clickhouse.receive.otlp_json import read_events, read_spans
-from turnspan_records.importing.exports.span_joiner import SpanJoiner
+from turnspan_records.importing.exports.exported_spans import SpanJoiner
 from turnspan_records.importing.files.file_log import LeftOut, NotUnderstoodError, Read
 from turnspan_records.importing.files.groups import Groups
 from turnspan_records.importing.sources import Part, Problem

@@ -10,8 +10,8 @@ from typing import Any, Final
 from turnspan.tracing.content_store import Judgment
 from turnspan_clickhouse.foreign_dialects.base import money
 from turnspan_records.importing import ids
-from turnspan_records.importing.exports.amendments import amending
 from turnspan_records.importing.exports.exported_rows import mapping, number, text
+from turnspan_records.importing.exports.exported_spans import SpanJoiner, amending
 from turnspan_records.importing.exports.phoenix_rows import (
     KIND,
     RESOURCE,
@@ -21,7 +21,6 @@ from turnspan_records.importing.exports.phoenix_rows import (
     PhoenixSpan,
     exported,
 )
-from turnspan_records.importing.exports.span_joiner import SpanJoiner
 from turnspan_records.importing.files.file_log import LeftOut, NotUnderstoodError, Read
 from turnspan_records.importing.files.groups import Groups
 from turnspan_records.importing.sources import Part, SourceLogError
