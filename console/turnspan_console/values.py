@@ -114,24 +114,20 @@ def human(value: Any, column: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else ""
     if isinstance(value, (int, float, Decimal)):
-        return _human_number(value, column)
+        if isinstance(value, float) and not math.isfinite(value):
+            return UNKNOWN
+        if column.endswith("_usd"):
+            return dollars(value)
+        if column.endswith(("_share", "_rate")) or column == "share":
+            return f"{value:.1%}"
+        if column.endswith("_seconds") or column == "duration":
+            return seconds(float(value))
+        if column == "bytes" or column.endswith("_bytes"):
+            return size(float(value))
+        return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
     if isinstance(value, datetime):
         return moment(value)
     return raw(value)
-
-
-def _human_number(value: float | Decimal, column: str) -> str:
-    if isinstance(value, float) and not math.isfinite(value):
-        return UNKNOWN
-    if column.endswith("_usd"):
-        return dollars(value)
-    if column.endswith(("_share", "_rate")) or column == "share":
-        return f"{value:.1%}"
-    if column.endswith("_seconds") or column == "duration":
-        return seconds(float(value))
-    if column == "bytes" or column.endswith("_bytes"):
-        return size(float(value))
-    return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
 
 
 def raw(value: Any) -> str:

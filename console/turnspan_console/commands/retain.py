@@ -76,10 +76,6 @@ def _print(done: Retained, output: Output) -> None:
     print_block(("table", "time_to_live", "becomes"), lives, output)
     checks = [(one.what, one.count) for one in done.checks]
     print_block(("afterwards there are", "number"), checks, output)
-    _print_rest(done, output)
-
-
-def _print_rest(done: Retained, output: Output) -> None:
     from rich.text import Text
 
     from turnspan_console import styles

@@ -16,7 +16,6 @@ from turnspan_console.panels.layout import GAP, beside
 from turnspan_records.consortium.run_detail import (
     ConsortiumRun,
     Decision,
-    Iteration,
     MemberAnswer,
 )
 
@@ -45,7 +44,19 @@ def print_run(run: ConsortiumRun, output: Output, *, full: bool = False) -> None
         _error(run.error_type, run.error_message, page)
     page.section("prompt", run.prompt, limit=_LINES)
     for iteration in run.iterations:
-        _iteration(iteration, page)
+        page.heading(f"Iteration {iteration.number}")
+        cells = [_member(one) for one in iteration.members]
+        width = (page.width - GAP * (len(cells) - 1)) // len(cells) if cells else 0
+        if page.output.terminal and len(cells) > 1 and width >= NARROWEST:
+            _beside(iteration.members, cells, width, page)
+        else:
+            for member, head in zip(iteration.members, cells, strict=True):
+                page.blank()
+                page.line(*[(text.plain, str(text.style)) for text in head])
+                with page.deeper():
+                    page.text(member.answer or values.UNKNOWN, limit=_LINES)
+        for decision in iteration.decisions:
+            _decision(decision, page)
     if run.other_calls:
         page.blank()
         calls = values.counted(len(run.other_calls), "other model call")
@@ -81,22 +92,6 @@ def _number(value: float | None) -> str:
 
 def _count(value: int | None) -> str:
     return values.UNKNOWN if value is None else f"{value:,}"
-
-
-def _iteration(iteration: Iteration, page: Page) -> None:
-    page.heading(f"Iteration {iteration.number}")
-    cells = [_member(one) for one in iteration.members]
-    width = (page.width - GAP * (len(cells) - 1)) // len(cells) if cells else 0
-    if page.output.terminal and len(cells) > 1 and width >= NARROWEST:
-        _beside(iteration.members, cells, width, page)
-    else:
-        for member, head in zip(iteration.members, cells, strict=True):
-            page.blank()
-            page.line(*[(text.plain, str(text.style)) for text in head])
-            with page.deeper():
-                page.text(member.answer or values.UNKNOWN, limit=_LINES)
-    for decision in iteration.decisions:
-        _decision(decision, page)
 
 
 def _member(member: MemberAnswer) -> list[Text]:

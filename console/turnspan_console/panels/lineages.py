@@ -12,7 +12,6 @@ from turnspan_records.loop.improvement import (
     ConfigChange,
     EvolutionRecord,
     ExperimentRecord,
-    InsightRecord,
     LineageRecord,
     VersionRecord,
 )
@@ -37,7 +36,16 @@ def print_experiment(experiment: ExperimentRecord, output: Output, *, full: bool
     if experiment.insights:
         page.heading("Insights")
         for insight in experiment.insights:
-            _insight(insight, page)
+            kind = f" ({values.one_line(insight.change)})" if insight.change else ""
+            pieces: list[Piece] = [f"  {values.one_line(insight.pattern)}", (kind, styles.FAINT)]
+            judged = insight.successes + insight.failures
+            if judged and insight.average_impact is not None:
+                pieces.append((f"  {insight.successes} of {judged} times", styles.FAINT))
+                style = styles.GOOD if insight.average_impact > 0 else styles.BAD
+                pieces.append((f"  {insight.average_impact:+.1f}", style))
+            else:
+                pieces.append(("  not judged yet", styles.FAINT))
+            page.line(*pieces)
 
 
 def _lineage(lineage: LineageRecord, page: Page) -> None:
@@ -134,19 +142,6 @@ def _attempt(attempt: AttemptRecord, page: Page) -> None:
             (kind, styles.FAINT),
             (f"  {artifact.artifact_id[:_SHOWN]}", styles.ID),
         )
-
-
-def _insight(insight: InsightRecord, page: Page) -> None:
-    kind = f" ({values.one_line(insight.change)})" if insight.change else ""
-    pieces: list[Piece] = [f"  {values.one_line(insight.pattern)}", (kind, styles.FAINT)]
-    judged = insight.successes + insight.failures
-    if judged and insight.average_impact is not None:
-        pieces.append((f"  {insight.successes} of {judged} times", styles.FAINT))
-        style = styles.GOOD if insight.average_impact > 0 else styles.BAD
-        pieces.append((f"  {insight.average_impact:+.1f}", style))
-    else:
-        pieces.append(("  not judged yet", styles.FAINT))
-    page.line(*pieces)
 
 
 def _score(score: float | None) -> list[Piece]:

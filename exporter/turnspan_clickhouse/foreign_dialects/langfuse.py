@@ -42,7 +42,13 @@ def read(span: ForeignSpan) -> ForeignCall:
         call.tool_arguments, call.tool_result = _arguments(given), made
     elif kind == AGENT:
         call.agent_name = span.name
-        _read_turn(call, given, made)
+        said = _arguments(given)
+        values = as_list((as_dict(said) or {}).get("args")) or []
+        asked = values[0] if values else next(iter((as_dict(said) or {}).values()), said)
+        if isinstance(asked, str):
+            call.input = [{"role": "user", "parts": [text_part(asked)]}]
+        if made is not None:
+            call.output = [{"role": "assistant", "parts": [text_part(text(made))]}]
     elif kind == WORKFLOW:
         call.workflow_name = span.name
     elif kind == INFERENCE:
@@ -59,16 +65,6 @@ def _arguments(given: Any) -> Any:
     if fields is None or fields.keys() != {"args", "kwargs"}:
         return given
     return given if fields["args"] else fields["kwargs"]
-
-
-def _read_turn(call: ForeignCall, given: Any, made: Any) -> None:
-    said = _arguments(given)
-    values = as_list((as_dict(said) or {}).get("args")) or []
-    asked = values[0] if values else next(iter((as_dict(said) or {}).values()), said)
-    if isinstance(asked, str):
-        call.input = [{"role": "user", "parts": [text_part(asked)]}]
-    if made is not None:
-        call.output = [{"role": "assistant", "parts": [text_part(text(made))]}]
 
 
 def _read_generation(call: ForeignCall, span: ForeignSpan, given: Any, made: Any) -> None:

@@ -54,7 +54,16 @@ def read(span: ForeignSpan) -> ForeignCall:
         call.output = call.output or _plain(a, "traceloop.entity.output", "assistant")
     if call.kind == TOOL:
         call.tool_name = call.tool_name or entity or span.name.removesuffix(".tool")
-        _read_tool(call, a)
+        # LangChain's are inside what it was called with and gave.
+        given, made = call.tool_arguments, call.tool_result
+        if given is None:
+            given = parsed(a.get("traceloop.entity.input"))
+        if made is None:
+            made = parsed(a.get("traceloop.entity.output"))
+        call.tool_arguments, call.tool_result = keywords(given), made
+        asked = as_dict((as_dict(given) or {}).get("kwargs")) or {}
+        call.tool_call_id = call.tool_call_id or text(asked.get("tool_call_id"))
+        langchain.read_result(call, made)
     if call.kind == INFERENCE:
         if not call.input:
             call.input = [_message(said, "user") for said in items(a, "gen_ai.prompt")]
@@ -79,19 +88,6 @@ def _plain(a: Attributes, name: str, role: str) -> list[Message]:
     if not isinstance(value, str) or not value or not isinstance(parsed(value), str):
         return []
     return [{"role": role, "parts": [text_part(value)]}]
-
-
-def _read_tool(call: ForeignCall, a: Attributes) -> None:
-    """A tool's arguments and result; LangChain's are inside what it was called with and gave."""
-    given, made = call.tool_arguments, call.tool_result
-    if given is None:
-        given = parsed(a.get("traceloop.entity.input"))
-    if made is None:
-        made = parsed(a.get("traceloop.entity.output"))
-    call.tool_arguments, call.tool_result = keywords(given), made
-    asked = as_dict((as_dict(given) or {}).get("kwargs")) or {}
-    call.tool_call_id = call.tool_call_id or text(asked.get("tool_call_id"))
-    langchain.read_result(call, made)
 
 
 def _operation(span: ForeignSpan) -> str:

@@ -62,7 +62,12 @@ def read(span: ForeignSpan) -> ForeignCall:
         first(a, "ai.response.msToFirstChunk", "ai.stream.msToFirstChunk"), 0.001
     )
     call.usage = _usage(a, call.usage)
-    call.parameters = _parameters(a, call.parameters)
+    prefix = "ai.settings."
+    settings = {k[len(prefix) :]: v for k, v in a.items() if k.startswith(prefix)}
+    choice = a.get("ai.prompt.toolChoice")
+    if choice is not None:
+        settings["tool_choice"] = parsed(choice)
+    call.parameters = {**settings, **call.parameters}
     call.agent_name = call.agent_name or text(a.get("ai.telemetry.functionId"))
     call.conversation_id = call.conversation_id or text(
         _metadata(a, "sessionId", "conversationId", "threadId")
@@ -97,15 +102,6 @@ def _usage(a: Attributes, known: TokenUsage) -> TokenUsage:
         if getattr(said, name) is None:
             setattr(said, name, getattr(known, name))
     return said
-
-
-def _parameters(a: Attributes, known: dict[str, Any]) -> dict[str, Any]:
-    prefix = "ai.settings."
-    settings = {k[len(prefix) :]: v for k, v in a.items() if k.startswith(prefix)}
-    choice = a.get("ai.prompt.toolChoice")
-    if choice is not None:
-        settings["tool_choice"] = parsed(choice)
-    return {**settings, **known}
 
 
 def _read_messages(call: ForeignCall, a: Attributes) -> None:

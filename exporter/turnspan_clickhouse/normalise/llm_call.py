@@ -94,11 +94,7 @@ def llm_call(facts: SpanFacts, batch: Batch) -> LlmCall:
     set_usage(row, usage)
     row.cost_usd, row.price_version = price_of_call(facts.raw, usage, facts.start_time)
     row.attributes = facts.other_attributes(_COLUMNS)
-    _without_content(row)
-    return row
-
-
-def _without_content(row: LlmCall) -> None:
+    # Without content, until it is known.
     row.request_parameters = ""
     row.input_messages = []
     row.output_messages = []
@@ -108,6 +104,7 @@ def _without_content(row: LlmCall) -> None:
     row.response_text = ""
     row.response_thoughts = ""
     row.tool_calls = ""
+    return row
 
 
 def usage_of(a: dict[str, Any]) -> TokenUsage:

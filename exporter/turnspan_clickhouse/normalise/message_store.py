@@ -154,11 +154,7 @@ class MessageStore:
             sizes.append(size)
         state.histories.insert(0, _History(dialect, raw, tuple(hashes), sizes))
         del state.histories[MAX_HISTORIES:]
-        self._make_room(state)
-        return hashes
-
-    def _make_room(self, state: _Scope) -> None:
-        """Account for what a scope holds now; those idle for longest make room for it."""
+        # Those idle for longest make room for what this scope holds now.
         longest = 0
         for history in state.histories:
             longest = max(longest, history.size)
@@ -166,6 +162,7 @@ class MessageStore:
         state.size = longest
         while self._held > MAX_HELD and len(self._scopes) > 1:
             self._drop_scope()
+        return hashes
 
     def _drop_scope(self) -> None:
         self._held -= self._scopes.popitem(last=False)[1].size

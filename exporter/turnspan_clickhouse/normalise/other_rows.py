@@ -119,7 +119,14 @@ def turn_summary(
     row.chat_mode = text(a.get(semconv.TURN_CHAT_MODE)) or "unknown"
     row.task_type = text(a.get(semconv.TURN_TASK_TYPE))
     row.target = text(a.get(semconv.TURN_TARGET))
-    _count(row, a)
+    row.rounds = integer(a.get(semconv.TURN_ROUNDS)) or 0
+    row.max_rounds = integer(a.get(semconv.TURN_MAX_ROUNDS))
+    row.llm_call_count = integer(a.get(semconv.TURN_LLM_CALLS)) or 0
+    row.tool_call_count = integer(a.get(semconv.TURN_TOOL_CALLS)) or 0
+    row.tool_error_count = integer(a.get(semconv.TURN_TOOL_ERRORS)) or 0
+    row.silent_rounds = integer(a.get(semconv.TURN_SILENT_ROUNDS)) or 0
+    row.max_identical_tool_streak = integer(a.get(semconv.TURN_MAX_IDENTICAL_TOOL_STREAK)) or 0
+    row.no_progress_rounds = integer(a.get(semconv.TURN_NO_PROGRESS_ROUNDS)) or 0
     set_usage(row, usage)
     row.cost_usd = cost
     row.models = _models(a)
@@ -135,18 +142,6 @@ def turn_summary(
         answer = canonical(content.turn.reply)
         write_content(row, "response_text", answer, "response_text", batch)
     return row
-
-
-def _count(row: TurnSummary, a: dict[str, Any]) -> None:
-    """Write how often."""
-    row.rounds = integer(a.get(semconv.TURN_ROUNDS)) or 0
-    row.max_rounds = integer(a.get(semconv.TURN_MAX_ROUNDS))
-    row.llm_call_count = integer(a.get(semconv.TURN_LLM_CALLS)) or 0
-    row.tool_call_count = integer(a.get(semconv.TURN_TOOL_CALLS)) or 0
-    row.tool_error_count = integer(a.get(semconv.TURN_TOOL_ERRORS)) or 0
-    row.silent_rounds = integer(a.get(semconv.TURN_SILENT_ROUNDS)) or 0
-    row.max_identical_tool_streak = integer(a.get(semconv.TURN_MAX_IDENTICAL_TOOL_STREAK)) or 0
-    row.no_progress_rounds = integer(a.get(semconv.TURN_NO_PROGRESS_ROUNDS)) or 0
 
 
 def _models(attributes: dict[str, Any]) -> list[str]:

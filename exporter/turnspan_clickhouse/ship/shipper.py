@@ -32,7 +32,6 @@ from turnspan_clickhouse.ship.landing import Landing, ShipResult
 from turnspan_clickhouse.ship.retry_policy import MISSING_SCHEMA
 from turnspan_clickhouse.spool.eviction import given_up
 from turnspan_clickhouse.spool.insert_groups import pending, planned
-from turnspan_clickhouse.spool.segments import Segment
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.spool.totals import read_writer_stats
 from turnspan_clickhouse.store.client import Store
@@ -159,28 +158,19 @@ class Shipper:
         if segments or dead:
             with self._opener() as store:
                 _sign(lock, shipped=True)
-                self._ship_all(store, segments, result, deadline)
+                begun = pending(self._spool.folder, segments)
+                named = {segment.name for group in begun for segment in group.segments}
+                fresh = [segment for segment in segments if segment.name not in named]
+                landing = Landing(
+                    store,
+                    self._spool,
+                    result,
+                    auto_migrate=self._auto_migrate,
+                    over=lambda: deadline is not None and time.monotonic() >= deadline,
+                )
+                landing.land([*begun, *planned(fresh, self._spool.folder)])
+                landing.end()
                 self._absorb_dead(store, dead, result, deadline)
-
-    def _ship_all(
-        self,
-        store: Store,
-        segments: Sequence[Segment],
-        result: ShipResult,
-        deadline: float | None,
-    ) -> None:
-        begun = pending(self._spool.folder, segments)
-        named = {segment.name for group in begun for segment in group.segments}
-        fresh = [segment for segment in segments if segment.name not in named]
-        landing = Landing(
-            store,
-            self._spool,
-            result,
-            auto_migrate=self._auto_migrate,
-            over=lambda: deadline is not None and time.monotonic() >= deadline,
-        )
-        landing.land([*begun, *planned(fresh, self._spool.folder)])
-        landing.end()
 
     def _absorb_dead(
         self, store: Store, dead: Sequence[Path], result: ShipResult, deadline: float | None

@@ -101,10 +101,7 @@ def chat_events(answer: ApiReply) -> Iterator[dict[str, Any]]:
         yield {**chunk({}), "choices": [], "usage": _chat_usage(answer)}
 
 
-def response(answer: ApiReply) -> dict[str, Any]:
-    """A response."""
-    usage = answer.reply.usage
-    cut = _CUT.get(answer.reply.reason)
+def _output(answer: ApiReply) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     if answer.reply.text:
         part: dict[str, Any] = {"type": "output_text", "text": answer.reply.text}
@@ -129,6 +126,13 @@ def response(answer: ApiReply) -> dict[str, Any]:
         }
         for call in answer.calls
     ]
+    return items
+
+
+def response(answer: ApiReply) -> dict[str, Any]:
+    """A response."""
+    usage = answer.reply.usage
+    cut = _CUT.get(answer.reply.reason)
     return {
         "id": answer.id,
         "object": "response",
@@ -139,7 +143,7 @@ def response(answer: ApiReply) -> dict[str, Any]:
         "instructions": answer.body.get("instructions"),
         "max_output_tokens": None,
         "model": answer.model,
-        "output": items,
+        "output": _output(answer),
         "parallel_tool_calls": True,
         "previous_response_id": answer.body.get("previous_response_id"),
         "reasoning": {"effort": None, "summary": None},

@@ -49,7 +49,13 @@ def lines(work: Workbench, wanted: TrainingSet, counts: Counts) -> Iterator[SetL
             yield from _rewards(work, group, wanted, counts)
         else:
             for row, label in _distinct(group, wanted, counts):
-                yield _single(work, row, wanted, label)
+                text = work.text(row)
+                columns = _columns(text, wanted)
+                said: dict[str, Any] = {}
+                if wanted.kind == "kto":
+                    columns["label"] = orjson.dumps(label)
+                    said["label"] = label
+                yield _line(row, text, columns, said)
 
 
 def _distinct(
@@ -73,16 +79,6 @@ def _distinct(
         else:
             seen.add(row.completion_hash)
             yield row, (next(iter(known)) if known else None)
-
-
-def _single(work: Workbench, row: SampleRow, wanted: TrainingSet, label: bool | None) -> SetLine:
-    text = work.text(row)
-    columns = _columns(text, wanted)
-    said: dict[str, Any] = {}
-    if wanted.kind == "kto":
-        columns["label"] = orjson.dumps(label)
-        said["label"] = label
-    return _line(row, text, columns, said)
 
 
 def _rewards(

@@ -127,7 +127,12 @@ class Samples:
         self, one: Candidate, told: TrainingDialogue, judged: Mapping[str, JudgmentInForce]
     ) -> Sample:
         wanted = self._wanted
-        tools = self._with_system(told)
+        call = told.steps[0].call
+        leading = leading_text(told.prompt)
+        system = self._definitions.system(self._project, call.system, leading)
+        if system:
+            told.prompt.insert(0, system_chat(system))
+        tools = self._definitions.tools(self._project, call.tools)
         asked = len(told.prompt)
         messages = with_ids([*told.prompt, *told.completion])
         prompt, completion = messages[:asked], messages[asked:]
@@ -159,15 +164,6 @@ class Samples:
             attempt=one.attempt_id,
             owners=self._owners,
         )
-
-    def _with_system(self, told: TrainingDialogue) -> list[dict[str, object]]:
-        """Put the system prompt before the prompt; returns the tools."""
-        call = told.steps[0].call
-        leading = leading_text(told.prompt)
-        system = self._definitions.system(self._project, call.system, leading)
-        if system:
-            told.prompt.insert(0, system_chat(system))
-        return self._definitions.tools(self._project, call.tools)
 
     def _fits(
         self, messages: Sequence[Chat], completion: Sequence[Chat], tools: Sequence[object]

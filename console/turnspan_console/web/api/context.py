@@ -8,7 +8,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.contexts import AssembledContext, ItemOutcome, contexts, item_outcomes
-from turnspan_records.lookup import RecordRef, find
+from turnspan_records.lookup import find
 from turnspan_records.loop.lineages import AmbiguousError
 from turnspan_records.screens.composition import Composition, composition
 
@@ -49,21 +49,17 @@ class ItemOutcomes:
     outcomes: list[ItemOutcome]
 
 
-def _found(store: Store, query: ContextQuery) -> RecordRef:
-    every = [one for one in find(store, query.id) if query.project in ("", one.project)]
-    fits = [one for kind in _KINDS for one in every if one.kind == kind]
-    if not fits:
-        raise KeyError(query.id)
-    same = [one for one in fits if one.kind == fits[0].kind]
-    if len(same) > 1:
-        raise AmbiguousError(", ".join(f"{one.kind} {one.id} of {one.project}" for one in same))
-    return fits[0]
-
-
 @endpoint("GET", "/api/context", "What a prompt's context was made of.")
 def _context(store: Store, query: ContextQuery) -> ContextPanel:
     with refusing("record"):
-        found = _found(store, query)
+        every = [one for one in find(store, query.id) if query.project in ("", one.project)]
+        fits = [one for kind in _KINDS for one in every if one.kind == kind]
+        if not fits:
+            raise KeyError(query.id)
+        same = [one for one in fits if one.kind == fits[0].kind]
+        if len(same) > 1:
+            raise AmbiguousError(", ".join(f"{one.kind} {one.id} of {one.project}" for one in same))
+        found = fits[0]
         made = contexts(store, found)
         parts = None
         if not made and found.kind == "call":
