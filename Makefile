@@ -145,8 +145,7 @@ docs: $(DOCS)/.ready ## Build the documentation site into build/site; any warnin
 	@$(DOCS)/bin/python .ci/site.py
 
 web: setup $(PAGE)/node_modules/.ready ## Build the page of `turnspan console` (DEV=1: with source maps)
-	@mkdir -p build && $(BIN)/python -c 'import sys; from turnspan_console.web import api, typescript; \
-	  sys.stdout.write(typescript.written(api.endpoints()))' >build/types.ts
+	@mkdir -p build && $(BIN)/python .ci/page_types.py >build/types.ts
 	@mv build/types.ts $(PAGE)/src/types.ts
 	@cd $(PAGE) && node build.mjs
 

@@ -1,8 +1,8 @@
 """An endpoint: a function over a store, with a dataclass of what is asked and one of the answer.
 
 Everything else is made of the two types: how a request is read, how an answer is written, the
-OpenAPI description (``openapi.py``) and the types of the page (``typescript.py``). Ids travel as
-parameters and never in the path, since a session's id may be any text.
+OpenAPI description (``openapi.py``) and the types of the page (``.ci/page_types.py``). Ids travel
+as parameters and never in the path, since a session's id may be any text.
 """
 
 from __future__ import annotations

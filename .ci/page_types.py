@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from typing import Any
 
+from turnspan_console.web.api import endpoints as every_endpoint
 from turnspan_console.web.endpoints import WebEndpoint
 from turnspan_console.web.openapi import schemas
 
@@ -88,3 +90,7 @@ def _array(schema: dict[str, Any]) -> str:
         return f"[{', '.join(_type(one) for one in schema['prefixItems'])}]"
     item = _type(schema.get("items") or {})
     return f"({item})[]" if " " in item else f"{item}[]"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(written(every_endpoint()))
