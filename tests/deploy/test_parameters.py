@@ -42,7 +42,7 @@ LOOKED_AT = {
     "interrupted_turns.py": {"', '.join(names)", "', '.join(values)"},
     "interrupted_work.py": {"table", "pieces", "work.record.table", "work.id"},
     "lookup.py": {"kind", "column", "place", "table", "like"},
-    "names.py": {"kind", "column", "table"},
+    "inventory.py": {"kind", "column", "table"},
     "comparison.py": {"column"},
     "directives.py": {"table", "column"},
     "lineages.py": {"found.kind"},

@@ -19,7 +19,7 @@ from turnspan_records.detail import detail
 from turnspan_records.lookup import find
 from turnspan_records.sandbox import Sandbox
 from turnspan_records.screens.facets import BINS, facets, histogram, width_for
-from turnspan_records.screens.names import Named, names
+from turnspan_records.screens.inventory import Named, names
 from turnspan_records.screens.turns import sessions_page, turns_page
 from turnspan_records.sessions import sessions, turns
 from turnspan_records.turn_filters import KNOWN, TurnListFilter, turn_filter

@@ -8,7 +8,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.lookup import RecordRef, find
 from turnspan_records.loop.lineages import experiment_of
-from turnspan_records.screens.names import Named, names
+from turnspan_records.screens.inventory import Named, names
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from turnspan import __version__
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.endpoints import NoQuery, endpoint
-from turnspan_records.screens.names import projects
+from turnspan_records.screens.inventory import projects
 
 
 @dataclass(frozen=True, slots=True)
