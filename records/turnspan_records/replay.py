@@ -165,7 +165,11 @@ def _tell_what_is_new(
         known[one.repeated :] = call.input_hashes
         new = told.new
         if not new and call.turn_id not in turns_begun:
-            new = _tail(known, messages)
+            # What follows the last reply is the question of a turn that repeats an earlier one.
+            begin = len(known)
+            while begin > 0 and _message(known[begin - 1], messages).role not in _ANSWERED:
+                begin -= 1
+            new = tuple(range(begin, len(known)))
         turns_begun.add(call.turn_id)
         call.new_messages = [_message(known[at], messages) for at in new]
         call.dropped = told.dropped
@@ -175,14 +179,6 @@ def _tell_what_is_new(
             if not history.has_preamble(call.agent_name):
                 call.system_prompt = prompts.get(call.system_hash)
     return continued
-
-
-def _tail(hashes: Sequence[str], messages: Mapping[str, MessageRecord]) -> tuple[int, ...]:
-    """What follows the last reply: the question of a turn that repeats an earlier one."""
-    begin = len(hashes)
-    while begin > 0 and _message(hashes[begin - 1], messages).role not in _ANSWERED:
-        begin -= 1
-    return tuple(range(begin, len(hashes)))
 
 
 def _message(hash_: str, messages: Mapping[str, MessageRecord]) -> MessageRecord:

@@ -12,8 +12,6 @@ from turnspan_console.options import chosen_dsn, flag, optional, store_option
 from turnspan_console.output import Output, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from turnspan_clickhouse.files.lock_holders import Holder
     from turnspan_clickhouse.ship.shipper import ShipResult
     from turnspan_clickhouse.spool.spool import Spool
@@ -56,19 +54,14 @@ def _ship(dsn: Dsn, spool: Spool, timeout: float | None) -> ShipResult:
     # The store before the spool, as every reader does it: two of them never wait for each other.
     with open_store(dsn, wait=timeout or 10.0) as store:
         bring_up_to_date(store, create=True)
-        return ship(store, deadline=deadline, spool=spool, waiting=_waiting())
+        told: set[int] = set()
 
+        def tell_once(found: Holder) -> None:
+            if found.pid not in told:
+                told.add(found.pid)
+                tell(f"waiting for {found}, to ship")
 
-def _waiting() -> Callable[[Holder], None]:
-    """Says once who else ships, after a while of waiting for it."""
-    told: set[int] = set()
-
-    def tell_once(found: Holder) -> None:
-        if found.pid not in told:
-            told.add(found.pid)
-            tell(f"waiting for {found}, to ship")
-
-    return tell_once
+        return ship(store, deadline=deadline, spool=spool, waiting=tell_once)
 
 
 def _report(result: ShipResult) -> None:

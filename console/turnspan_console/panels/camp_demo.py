@@ -16,7 +16,6 @@ from turnspan_console.panels.diagnostic import print_brief_answers
 from turnspan_console.panels.lineages import print_experiment
 from turnspan_records.lookup import RecordRef
 from turnspan_records.loop.comparison import compare
-from turnspan_records.loop.improvement import ExperimentRecord
 from turnspan_records.loop.lineages import experiment
 
 PROJECT: Final = "camp"
@@ -41,7 +40,12 @@ def show(store: Store, dsn: Dsn, played: Sequence[str], begun: datetime, output:
     session = played[0]
     shown = experiment(store, session, project=PROJECT)
     print_experiment(shown, output)
-    ids = _first_and_last(shown)
+    # What one lineage wrote of one title in the first cycle and in the last.
+    rollouts = shown.lineages[0].rollouts
+    task = rollouts[0].task
+    finals = [one.final for one in rollouts if one.task == task]
+    artifacts = [one.artifacts[0].artifact_id for one in finals if one is not None]
+    ids = [artifacts[0], artifacts[-1]]
     output.line()
     output.title("The first answer of a lineage beside its last")
     found = [RecordRef("artifact", id_, shown.project) for id_ in ids]
@@ -54,12 +58,3 @@ def show(store: Store, dsn: Dsn, played: Sequence[str], begun: datetime, output:
         ("export", "preference", "--project", PROJECT, "--to", "sets/pairs"),
     )
     print_next(dsn, commands, output)
-
-
-def _first_and_last(shown: ExperimentRecord) -> list[str]:
-    """What was written of one title in the first cycle and in the last, by one lineage."""
-    rollouts = shown.lineages[0].rollouts
-    task = rollouts[0].task
-    finals = [one.final for one in rollouts if one.task == task]
-    artifacts = [one.artifacts[0].artifact_id for one in finals if one is not None]
-    return [artifacts[0], artifacts[-1]]

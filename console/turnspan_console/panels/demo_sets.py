@@ -36,7 +36,8 @@ def show(store: Store, dsn: Dsn, project: str, begun: datetime, output: Output) 
         raise Failure("The played runs gave no pair.", FINDING)
     by = ", ".join(f"{number} by {source}" for source, number in _sources(found).items())
     _title(f"Pairs of a better and a worse answer to one prompt: {by}", output)
-    _show_pair(_telling(found), output)
+    # A person's correction where there is one says most of what people want.
+    _show_pair(min(found, key=lambda line: line["source"]["pair_by"] != "correction"), output)
     _title("All of them as a set:", output)
     print_made(pairs, output)
     good = export(store, folder / "sft", TrainingSet("sft", filters=only))
@@ -69,11 +70,6 @@ def _lines(folder: Path) -> list[dict[str, Any]]:
 
 def _sources(found: list[dict[str, Any]]) -> dict[str, int]:
     return dict(sorted(Counter(line["source"]["pair_by"] for line in found).items()))
-
-
-def _telling(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """A person's correction where there is one: it says most of what people want."""
-    return min(found, key=lambda line: line["source"]["pair_by"] != "correction")
 
 
 def _show_pair(line: dict[str, Any], output: Output) -> None:

@@ -82,7 +82,12 @@ class Guard:
         await self._app(scope, _bounded(receive), _hardened(scope, send))
 
     def _check(self, scope: Scope) -> None:
-        headers = _headers(scope)
+        headers: dict[str, str] = {}
+        for raw, value in scope["headers"]:
+            name = raw.decode("latin-1").lower()
+            # One that matters here and comes twice counts as none of ours.
+            twice = name in headers and name in _SINGLE
+            headers[name] = "," if twice else value.decode("latin-1")
         host = headers.get("host", "").lower()
         if not self._is_ours(host):
             raise Refusal(421, "This page is not served under that name: see --allow-host.")
@@ -120,15 +125,6 @@ class Guard:
 
 def _is_private(path: str) -> bool:
     return path == "/api" or path.startswith("/api/")
-
-
-def _headers(scope: Scope) -> dict[str, str]:
-    """The headers; one that matters here and comes twice counts as none of ours."""
-    found: dict[str, str] = {}
-    for raw, value in scope["headers"]:
-        name = raw.decode("latin-1").lower()
-        found[name] = "," if name in found and name in _SINGLE else value.decode("latin-1")
-    return found
 
 
 _SINGLE = ("host", "origin", "authorization", "sec-fetch-site", "content-type", "content-length")

@@ -13,7 +13,6 @@ from turnspan_clickhouse.foreign_dialects.base import (
     INFERENCE,
     OTHER,
     TOOL,
-    Attributes,
     ForeignCall,
     ForeignSpan,
     definitions,
@@ -51,7 +50,19 @@ def read(span: ForeignSpan) -> ForeignCall:
         if call.tool_result is None:
             call.tool_result = parsed(a.get("tool_response"))
     if call.kind == INFERENCE:
-        _read_model_call(call, a)
+        asked = as_dict(parsed(a.get("model_request_parameters")))
+        if asked is not None:
+            call.parameters = {**call.parameters, "model_request_parameters": asked}
+            tools: list[Any] = []
+            for key in ("function_tools", "output_tools"):
+                given = map(as_dict, as_list(asked.get(key)) or [])
+                tools.extend({"name": tool.get("name"), **_schema(tool)} for tool in given if tool)
+            call.tools = call.tools or definitions(tools)
+        if not call.input and a.get("events") is not None:
+            _read_events(call, as_list(parsed(a.get("events"))) or [])
+        sent = as_dict(parsed(a.get("request_data")))
+        if sent is not None and not call.input:
+            _read_client(call, sent, as_dict(parsed(a.get("response_data"))) or {})
     return call
 
 
@@ -64,22 +75,6 @@ def _operation(span: ForeignSpan) -> str:
     if "request_data" in a:
         return semconv.OP_CHAT
     return ""
-
-
-def _read_model_call(call: ForeignCall, a: Attributes) -> None:
-    asked = as_dict(parsed(a.get("model_request_parameters")))
-    if asked is not None:
-        call.parameters = {**call.parameters, "model_request_parameters": asked}
-        tools: list[Any] = []
-        for key in ("function_tools", "output_tools"):
-            given = map(as_dict, as_list(asked.get(key)) or [])
-            tools.extend({"name": tool.get("name"), **_schema(tool)} for tool in given if tool)
-        call.tools = call.tools or definitions(tools)
-    if not call.input and a.get("events") is not None:
-        _read_events(call, as_list(parsed(a.get("events"))) or [])
-    sent = as_dict(parsed(a.get("request_data")))
-    if sent is not None and not call.input:
-        _read_client(call, sent, as_dict(parsed(a.get("response_data"))) or {})
 
 
 def _schema(tool: dict[str, Any]) -> dict[str, Any]:

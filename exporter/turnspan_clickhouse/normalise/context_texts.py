@@ -235,15 +235,10 @@ def _add_whole(assembly: Assembly, rows: FactRows, batch: Batch) -> None:
         made = context.row(
             ContextItemRow, item, row, item_id=item.id, position=position, content_hash=content
         )
-        made.item_id = _free(made.item_id, taken)
+        name, number = made.item_id, 2  # masking may have made two ids one
+        while name in taken:
+            name, number = f"{made.item_id}#{number}", number + 1
+        taken.add(name)
+        made.item_id = name
         batch.add(made)
     batch.add(row)
-
-
-def _free(item_id: str, taken: set[str]) -> str:
-    """The id, numbered where masking has made two ids one."""
-    name, number = item_id, 2
-    while name in taken:
-        name, number = f"{item_id}#{number}", number + 1
-    taken.add(name)
-    return name

@@ -11,7 +11,6 @@ from copy import copy
 from typing import Any, Final
 
 from turnspan.turn.loop_detector import ExecutedTool
-from turnspan.turn.stop_reasons import Ending
 from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
 from turnspan_clickhouse.normalise.duplicates import Sightings
 from turnspan_clickhouse.normalise.history_keys import HistoryReader, observe
@@ -239,12 +238,7 @@ def _finish(row: TurnSummary, turn: Turn | None, unseen: Unseen) -> None:
     row.tool_error_count = told.tool_errors
     row.max_identical_tool_streak = told.max_identical_tool_streak
     row.no_progress_rounds = told.no_progress_rounds
-    _judge(row, ending)
-
-
-def _judge(row: TurnSummary, ending: Ending) -> None:
-    """Put the reason in that holds with the tools known; one that ranks higher stays."""
-    found = ending.reason
+    found = ending.reason  # holds with the tools known, unless one that ranks higher is there
     beats = found.startswith("loop_detected:") or (
         found == "tool_failure" and row.stop_reason != "round_cap"
     )

@@ -82,7 +82,10 @@ class DerivedTools:
             node = nodes.waiting_for_tool(facts, row, turns)
         if node is not None:
             turn = node.turn
-            self._executed(node, row, batch)
+            # Its result is waited for no more, but for what the span does not say itself.
+            key, asked = claimed(node.pending, row)
+            if asked is not None and complete(row, key, asked, batch):
+                node.executed[key] = row
         else:
             hinted = self._conversations.traces.by_trace(facts.trace_id)
             if hinted is None or hinted.taken_over:
@@ -105,13 +108,6 @@ class DerivedTools:
         if turn is not None and turn.event_of(row) is not None:
             turn.retell(turn.events)
             self._turns.change(turn)
-
-    def _executed(self, node: CallNode, row: ToolCall, batch: Batch) -> None:
-        """A span is about a tool that a reply asked for: nobody waits for its result any more, but
-        for what the span does not say itself."""
-        key, asked = claimed(node.pending, row)
-        if asked is not None and complete(row, key, asked, batch):
-            node.executed[key] = row
 
     def inside(
         self, facts: SpanFacts, row: LlmCall, tools: Sequence[ToolCall], batch: Batch

@@ -131,7 +131,8 @@ class FrozenHistory:
         last = self._last
         if last is not None and last.looks == messages and last.has(messages):
             return last.frozen
-        key = _opening(messages)
+        # How their first messages begin tells most conversations apart, cheaply.
+        key = (_beginning(messages[0]), _beginning(messages[1]) if len(messages) > 1 else None)
         alike = self._known.get(key)
         found = None if alike is None else _continued(alike, messages)
         if alike is None or found is None:
@@ -303,11 +304,6 @@ def _beginning_of(alike: list[_Conversation], messages: list[Any]) -> tuple[list
             break
         count += 1
     return kept.frozen[:count], kept.looks[:count]
-
-
-def _opening(messages: list[Any]) -> Any:
-    """What tells most conversations apart, cheaply: how their first messages begin."""
-    return (_beginning(messages[0]), _beginning(messages[1]) if len(messages) > 1 else None)
 
 
 def _beginning(message: Any) -> Any:

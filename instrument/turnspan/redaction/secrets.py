@@ -97,7 +97,8 @@ def _shaped(text: str) -> list[Span]:
 
 def _unknown(text: str, run: str, start: int, spans: list[Span], deep: bool) -> bool:
     """Whether a run that was not seen before is words; its secrets are added."""
-    short = _may_be_letters(run)
+    # A part as short as vendors' values of letters alone is too short to tell from words.
+    short = any(14 <= len(part) <= 24 and part.isalpha() for part in run.split("="))
     words = not short and reads_as_words(run)
     if not words:
         give_way()
@@ -111,12 +112,6 @@ def _unknown(text: str, run: str, start: int, spans: list[Span], deep: bool) -> 
             _known.clear()
         _known[run] = words
     return words
-
-
-def _may_be_letters(run: str) -> bool:
-    """Whether a part of it is as short as vendors' values of letters alone: too short to tell from
-    words."""
-    return any(14 <= len(part) <= 24 and part.isalpha() for part in run.split("="))
 
 
 _JUNK: Final = frozenset(" \t\r\n\v\f'\"`(")
@@ -187,7 +182,9 @@ def _ask(text: str, rules: tuple[SecretRule, ...], head: int, spans: list[Span])
     if name:
         spans.append((start, end, name, ""))
         if name == "aws_access_key_id":
-            _aws_secret(text, end, spans)
+            found = _AWS_SECRET.search(text, end, end + 200)
+            if found is not None and any(c.isdigit() for c in found.group()):
+                spans.append((found.start(), found.end(), "aws_secret_access_key", ""))
     return end
 
 
@@ -222,13 +219,6 @@ def _jwts(text: str, start: int, stop: int, dot: int, spans: list[Span]) -> None
 
 
 _AWS_SECRET: Final = later(r"(?<![\w/+=])[\w/+]{40}(?![\w/+=])")
-
-
-def _aws_secret(text: str, position: int, spans: list[Span]) -> None:
-    """The secret half of a pair that stands near its id."""
-    found = _AWS_SECRET.search(text, position, position + 200)
-    if found is not None and any(c.isdigit() for c in found.group()):
-        spans.append((found.start(), found.end(), "aws_secret_access_key", ""))
 
 
 _TELEGRAM_KEY: Final = later(r"AA[\w-]{30,}", re.ASCII)

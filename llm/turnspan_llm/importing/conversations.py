@@ -79,7 +79,11 @@ class Reading:
             add_turns(part, calls, self._about(planned.session), runs.facts)
         part.seen = self._accounts.part()
         part.problems = notes.problems
-        self._reach(planned)
+        self.moved = planned.last > self.after.row(planned.table)
+        if self.moved:  # else it is an older one, to which something was added beside its calls
+            rows = self.plan.rows_up_to(planned.table, planned.last)
+            self.reached.calls[planned.table] = Mark(planned.last, planned.id, rows)
+            self.reached.beside = self.plan.beside
         return part
 
     def _about(self, session: str) -> dict[str, str]:
@@ -92,14 +96,6 @@ class Reading:
                     if column not in (ROW, "id", "tip_message_hash") and value is not None:
                         about[f"{PREFIX}conversation.{column}"] = as_text(value)
         return about
-
-    def _reach(self, planned: Planned) -> None:
-        """A conversation is done, and so are all that are older."""
-        self.moved = planned.last > self.after.row(planned.table)
-        if self.moved:  # else it is an older one, to which something was added beside its calls
-            rows = self.plan.rows_up_to(planned.table, planned.last)
-            self.reached.calls[planned.table] = Mark(planned.last, planned.id, rows)
-            self.reached.beside = self.plan.beside
 
 
 def _taken(conversations: Iterator[Planned]) -> Iterable[Planned]:

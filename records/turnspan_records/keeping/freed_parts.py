@@ -37,7 +37,10 @@ def free(store: Store, records: Collection[type[Record]]) -> int:
     left = 0
     for record in old_parts(store, records):
         table = f"{tables.changed(record)}{tables.on_cluster}"
-        before = _lifetime(store, tables.changed(record).rpartition(".")[2])
+        given = {"database": store.database, "table": tables.changed(record).rpartition(".")[2]}
+        found = store.query(statement("keeping/definition_of_table"), given, {"final": 0}).rows
+        match = _LIFETIME.search(str(found[0][0])) if found else None
+        before = int(match[1]) if match else 0  # an operator's; 0 where it is the server's own
         store.command(f"ALTER TABLE {table} MODIFY SETTING old_parts_lifetime = 0")
         try:
             left += _wait(store, tables, record, deadline)
@@ -82,11 +85,3 @@ def finish_masks(store: Store, records: Collection[type[Record]]) -> None:
     for record in old_parts(store, records, "active AND has_lightweight_delete"):
         table = f"{tables.changed(record)}{tables.on_cluster}"
         store.command(f"ALTER TABLE {table} APPLY DELETED MASK", None, {"mutations_sync": 2})
-
-
-def _lifetime(store: Store, table: str) -> int:
-    """What an operator has set for a table; 0 where it is the server's own."""
-    given = {"database": store.database, "table": table}
-    found = store.query(statement("keeping/definition_of_table"), given, {"final": 0}).rows
-    match = _LIFETIME.search(str(found[0][0])) if found else None
-    return int(match[1]) if match else 0

@@ -74,37 +74,27 @@ class FindingWriter:
         recorded = FindingRows()
         for written, verdict in found:
             known = before.get((written.project, written.artifact_id))
-            self._artifact(recorded, written, verdict, known, similar)
+            check = self._check(written, verdict, known)
+            if known is not None and known.correction_id and not _differs(check, known):
+                same = (known.correction_id, known.similarity)
+                check = replace(check, correction_id=same[0], similarity=same[1])
+            elif check.decision == MODIFIED and verdict.later_text is not None:
+                correction_id = _digest("correction", written.artifact_id, verdict.later_revision)
+                similarity, how = None, ""
+                if written.text is not None:
+                    similarity, how = similar(written.text, verdict.later_text)
+                check = replace(check, correction_id=correction_id, similarity=similarity)
+                recorded.rows += self._correction(written, verdict, check, how)
+            if known is not None and known.correction_id not in ("", check.correction_id):
+                recorded.rows.append(self._no_correction(known, check))
+            if _differs(check, known):
+                outcome = _outcome(check.decision)
+                if outcome or (known is not None and _outcome(known.decision)):
+                    recorded.rows.append(self._outcome(check, outcome or PENDING, verdict.later_by))
+            recorded.checks.append(check)
         self._turns(recorded, of_turns)
         recorded.rows += [self._check_row(one) for one in recorded.checks]
         return recorded
-
-    def _artifact(
-        self,
-        recorded: FindingRows,
-        written: WrittenArtifact,
-        verdict: ArtifactVerdict,
-        known: ArtifactCheck | None,
-        similar: Callable[[str, str], tuple[float, str]],
-    ) -> None:
-        check = self._check(written, verdict, known)
-        if known is not None and known.correction_id and not _differs(check, known):
-            same = (known.correction_id, known.similarity)
-            check = replace(check, correction_id=same[0], similarity=same[1])
-        elif check.decision == MODIFIED and verdict.later_text is not None:
-            correction_id = _digest("correction", written.artifact_id, verdict.later_revision)
-            similarity, how = None, ""
-            if written.text is not None:
-                similarity, how = similar(written.text, verdict.later_text)
-            check = replace(check, correction_id=correction_id, similarity=similarity)
-            recorded.rows += self._correction(written, verdict, check, how)
-        if known is not None and known.correction_id not in ("", check.correction_id):
-            recorded.rows.append(self._no_correction(known, check))
-        if _differs(check, known):
-            outcome = _outcome(check.decision)
-            if outcome or (known is not None and _outcome(known.decision)):
-                recorded.rows.append(self._outcome(check, outcome or PENDING, verdict.later_by))
-        recorded.checks.append(check)
 
     def _check(
         self, written: WrittenArtifact, verdict: ArtifactVerdict, known: ArtifactCheck | None

@@ -151,10 +151,18 @@ class Repository:
     def _run(self, arguments: tuple[str, ...]) -> tuple[int, bytes, bytes]:
         command = [os.fsencode(one) for one in ("git", *_SAFE, *arguments)]
         try:
+            # Without what turns `git` to another repository or has it run something.
+            kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
             process = subprocess.Popen(
                 command,
                 cwd=self._folder,
-                env=_environment(),
+                env={
+                    **kept,
+                    "LC_ALL": "C",
+                    "GIT_TERMINAL_PROMPT": "0",
+                    "GIT_NO_LAZY_FETCH": "1",
+                    "GIT_CONFIG_COUNT": "0",
+                },
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -222,15 +230,3 @@ def _drain(stream: IO[bytes], into: list[bytes]) -> None:
     into.append(stream.read(65_536))
     while stream.read(65_536):
         pass
-
-
-def _environment() -> dict[str, str]:
-    """Without what turns ``git`` to another repository or has it run something."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    return {
-        **kept,
-        "LC_ALL": "C",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_CONFIG_COUNT": "0",
-    }
