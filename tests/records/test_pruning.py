@@ -173,19 +173,17 @@ def test_what_just_came_stays_with_the_messages_of_sessions_at_work(empty: Store
 
 
 def test_the_bytes_go_from_the_disk(empty: Store) -> None:
-    """A deleted row is in no part any more; without ``free`` it waits there for a merge."""
+    """A deleted row is in no part any more: it does not wait there for a merge."""
     insert(empty, *(call(f"c{number}", response_text="x") for number in range(100)))
-    for free, left in ((False, 50), (True, 25)):
-        work = Work(empty)
-        work.mark(LlmCall, "cityHash64(span_id) > 0 ORDER BY span_id LIMIT 25")
-        work.delete(free=free)
-        work.clear()
-        rows = empty.query(
-            "SELECT sum(rows) FROM system.parts WHERE active AND table = 'llm_call'"
-            " AND database = {d:String}", {"d": empty.database},
-        ).rows  # fmt: skip
-        assert (int(rows[0][0]) == 100) == (not free)
-        assert int(empty.query("SELECT count() FROM llm_call").rows[0][0]) == left + 25
+    work = Work(empty)
+    work.mark(LlmCall, "cityHash64(span_id) > 0 ORDER BY span_id LIMIT 25")
+    work.delete()
+    work.clear()
+    rows = empty.query(
+        "SELECT sum(rows) FROM system.parts WHERE active AND table = 'llm_call'"
+        " AND database = {d:String}", {"d": empty.database},
+    ).rows  # fmt: skip
+    assert int(rows[0][0]) == int(empty.query("SELECT count() FROM llm_call").rows[0][0]) == 75
 
 
 def test_an_odd_name_of_a_pass_is_refused(empty: Store) -> None:

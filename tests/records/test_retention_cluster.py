@@ -9,7 +9,7 @@ import pytest
 from support.cluster import Cluster, Replicating
 from support.keeping import broken_references, now_of, world
 from support.landing import insert
-from turnspan_clickhouse.rows.tables import Definition, LlmCall
+from turnspan_clickhouse.rows.tables import LlmCall
 from turnspan_clickhouse.store.dsn import parse
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.keeping import Archive, Policy, restore, retain
@@ -66,11 +66,8 @@ def test_what_a_cluster_with_keeper_is_told() -> None:
     assert (tables.node_by_node, tables.replicated) == (False, True)
     assert tables.held(LlmCall) == "agents.llm_call"
     assert tables.work == "agents.keeping_row"
-    assert tables.deletion(LlmCall, "1", free=True) == (
+    assert tables.deletion(LlmCall, "1") == (
         "ALTER TABLE agents.llm_call_local ON CLUSTER main DELETE WHERE 1"
-    )
-    assert tables.deletion(Definition, "1", free=False) == (
-        "DELETE FROM agents.definition_local ON CLUSTER main WHERE 1"
     )
     assert statements(KEEPER, TtlChange("span", 95, "", ())) == [
         "ALTER TABLE agents.span_local ON CLUSTER main MODIFY TTL"

@@ -65,9 +65,6 @@ class Tables:
         """The table that statements which delete name."""
         return f"{self.database}.{record.table}{self._suffix}"
 
-    def deletion(self, record: type[Record], condition: str, *, free: bool) -> str:
-        """The statement that deletes rows; with ``free`` one that writes their parts anew."""
-        table = f"{self.changed(record)}{self.on_cluster}"
-        if free:
-            return f"ALTER TABLE {table} DELETE WHERE {condition}"
-        return f"DELETE FROM {table} WHERE {condition}"
+    def deletion(self, record: type[Record], condition: str) -> str:
+        """The statement that deletes rows: it writes their parts anew."""
+        return f"ALTER TABLE {self.changed(record)}{self.on_cluster} DELETE WHERE {condition}"

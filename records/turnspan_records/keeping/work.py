@@ -205,10 +205,10 @@ class Work:
 
     # -- acting ------------------
 
-    def delete(self, progress: Progress | None = None, *, free: bool = True) -> dict[str, int]:
+    def delete(self, progress: Progress | None = None) -> dict[str, int]:
         """Delete every marked row; returns how many were marked of each table. A second time it
-        does nothing. With ``free``, parts that have any are written anew without them: else their
-        bytes stay until a merge, which may never come.
+        does nothing. Parts that have any are written anew without them: else their bytes would stay
+        until a merge, which may never come.
 
         Raises:
             StoreError: as ``Store.query``; another call continues.
@@ -220,7 +220,7 @@ class Work:
         deleted: dict[str, int] = {}
         for record in dict.fromkeys(one.record for one in marked):
             for condition, rows in self.slices(record):
-                self._run(self.tables.deletion(record, condition, free=free))
+                self._run(self.tables.deletion(record, condition))
                 done += rows
                 deleted[record.table] = deleted.get(record.table, 0) + rows
                 if progress is not None:
