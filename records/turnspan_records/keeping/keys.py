@@ -67,4 +67,5 @@ class Tables:
 
     def deletion(self, record: type[Record], condition: str) -> str:
         """The statement that deletes rows: it writes their parts anew."""
-        return f"ALTER TABLE {self.changed(record)}{self.on_cluster} DELETE WHERE {condition}"
+        table = f"{self.changed(record)}{self.on_cluster}"
+        return f"ALTER TABLE {table} DELETE WHERE {condition}"
