@@ -58,6 +58,7 @@ LOOKED_AT = {
     # The loader of statements passes on the fragments that are looked at where they are given.
     "sql_files.py": {"fragments"},
     "store.py": {"record.table", "table", "names"},
+    "workbench.py": {"which"},
     # Training data: conditions of two forms, a table of each list, question marks.
     "scopes.py": {"these.condition", "scope", "listed", "begin", "judged", "'llm_call'"},
     "lines.py": {"selected(record)", "source", "where", "part", "rows_of"},

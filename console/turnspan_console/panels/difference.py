@@ -12,7 +12,6 @@ from turnspan_console.values import counted, one_line
 if TYPE_CHECKING:
     from turnspan_console.output import Output
     from turnspan_records.screens.difference import CacheBreak, Difference, MessageChange
-    from turnspan_records.screens.outline_types import Head
 
 _MARKS = {"same": ("=", styles.FAINT), "edited": ("~", styles.WARN), "dropped": ("-", styles.BAD),
           "added": ("+", styles.GOOD)}  # fmt: skip
@@ -63,10 +62,7 @@ def _said(change: MessageChange) -> str:
         return f"{counted(change.count, 'message')} the same"
     if change.kind == "edited":
         return f"{change.now.role if change.now else ''}: edited in place"
-    return _head(change.now or change.was)
-
-
-def _head(head: Head | None) -> str:
+    head = change.now or change.was
     if head is None:
         return ""
     if not head.recorded:

@@ -264,12 +264,6 @@ def observed(text: str, waiting: bool) -> tuple[str, str]:
     return brought, task.strip() if mark else ""
 
 
-def is_reminder(text: str) -> bool:
-    """Whether a text beside or after tool results is the application's (``<reminder>...``), not
-    the user's."""
-    return _TAGGED.fullmatch(text) is not None
-
-
 def _texts_of(value: Any) -> str:
     if isinstance(value, str):
         return value
@@ -346,7 +340,8 @@ def asks_anew(news: Sequence[HistoryMessage]) -> bool:
     for said in news:
         if said.results:
             after_results = True
-        if said.by_user and not (after_results and is_reminder(said.text)):
+        # A tagged text after tool results (``<reminder>...``) is the application's.
+        if said.by_user and not (after_results and _TAGGED.fullmatch(said.text)):
             return True
     return False
 

@@ -121,15 +121,13 @@ def _tiered(price: Any) -> Any:
 class ModelInfo:
     """A model and its prices."""
 
-    __slots__ = ("_said", "prices")
+    __slots__ = ("_said", "match", "prices")
 
     def __init__(self, said: _Said) -> None:
         self._said = said
+        self.match: Any = said.get("match")
+        """What the names of the model fulfil, in lower case."""
         self.prices: Any = said.get("prices")
-
-    def is_match(self, name: str) -> bool:
-        """Whether it is the model of this name, in lower case."""
-        return holds(self._said.get("match"), name)
 
     def get_prices(self, moment: datetime, context: Mapping[str, str] | None = None) -> Any:
         """The prices in force at a moment in UTC, for a request of this kind.
@@ -206,7 +204,7 @@ class PricedProvider:
         others: Sequence[str] = self._said.get("fallback_model_providers") or ()
         for each in (self, *map(providers.get, others)):
             for model in each.models if each is not None else ():
-                if model.is_match(name):
+                if holds(model.match, name):
                     return model
         return None
 

@@ -72,7 +72,8 @@ def open_dsn(
     """As ``open_records``, for a parsed DSN; ``waiting`` as for ``open_store``, ``landing`` as
     ``seconds`` for ``land_what_waits``."""
     create = create or bool(Spool(dsn.spool).names())
-    if not create and not may_exist(dsn):
+    # Of a server only the server knows whether there is a store.
+    if not create and dsn.path is not None and not (dsn.path / "engine").exists():
         raise _missing(dsn)
     store = open_store(dsn, wait=wait, waiting=waiting)
     try:
@@ -82,11 +83,6 @@ def open_dsn(
         store.close()
         raise
     return store
-
-
-def may_exist(dsn: Dsn) -> bool:
-    """Whether a store may be there: of a server only the server knows."""
-    return dsn.path is None or (dsn.path / "engine").exists()
 
 
 def bring_up_to_date(store: Store, *, create: bool) -> None:

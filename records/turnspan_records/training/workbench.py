@@ -9,9 +9,9 @@ from __future__ import annotations
 import sqlite3
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from hashlib import blake2b
-from itertools import groupby
+from itertools import groupby, starmap
 from pathlib import Path
 from typing import IO, Final
 
@@ -40,9 +40,7 @@ class SampleRow:
     cut: bool
 
 
-_COLUMNS: Final = (
-    "number, project, unit, prompt_hash, completion_hash, score, good, bad, place, size, cut"
-)
+_COLUMNS: Final = ", ".join(one.name for one in fields(SampleRow))
 
 
 class Workbench:
@@ -107,24 +105,21 @@ class Workbench:
 
     def prompts(self) -> Iterator[list[SampleRow]]:
         """The samples of each prompt, in the order of the prompts' hashes."""
-        sql = f"SELECT {_COLUMNS} FROM sample ORDER BY prompt_hash, project, unit"
-        rows = (SampleRow(*found) for found in self.database.execute(sql))
+        rows = self._rows("ORDER BY prompt_hash, project, unit")
         for _, group in groupby(rows, key=lambda row: row.prompt_hash):
             yield list(group)
 
     def find(self, project: str, unit: str) -> SampleRow | None:
         """The sample of a unit."""
-        found = self.database.execute(
-            f"SELECT {_COLUMNS} FROM sample WHERE unit = ? AND project = ?", (unit, project)
-        ).fetchone()
-        return None if found is None else SampleRow(*found)
+        return next(self._rows("WHERE unit = ? AND project = ?", unit, project), None)
 
     def row(self, number: int) -> SampleRow:
         """A sample by its number."""
-        found = self.database.execute(
-            f"SELECT {_COLUMNS} FROM sample WHERE number = ?", (number,)
-        ).fetchone()
-        return SampleRow(*found)
+        return next(self._rows("WHERE number = ?", number))
+
+    def _rows(self, which: str, *values: object) -> Iterator[SampleRow]:
+        sql = f"SELECT {_COLUMNS} FROM sample {which}"
+        return starmap(SampleRow, self.database.execute(sql, values))
 
     def text(self, row: SampleRow) -> SampleText:
         """The texts of a sample."""
