@@ -10,8 +10,7 @@ import pytest
 from support.deployment import JOBS, Answer, Deployment
 from support.old_log import Made
 from turnspan_clickhouse.errors import QueryError
-from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
-from turnspan_clickhouse.ship.interrupted_work import interrupt_work
+from turnspan_clickhouse.ship.interrupted_work import interrupt_turns, interrupt_work
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.opening import open_store

@@ -27,7 +27,7 @@ from turnspan_clickhouse.rows.tables import (
     Record,
     Withdrawal,
 )
-from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
+from turnspan_clickhouse.ship.interrupted_work import interrupt_turns
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn, parse
 from turnspan_clickhouse.store.migrations import Migration, migrate, migrations, statements

@@ -16,7 +16,7 @@ import pytest
 
 from support.landing import insert
 from support.rows import PROJECT, call, turn
-from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
+from turnspan_clickhouse.ship.interrupted_work import interrupt_turns
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.lookup import find
@@ -39,8 +39,10 @@ LOOKED_AT = {
     "migrations.py": {"database", "name", "on_cluster", "distributed['shard_by']", "view", "names"},
     "client.py": {"on_cluster"},
     # Column lists and tables from the record classes.
-    "interrupted_turns.py": {"', '.join(names)", "', '.join(values)"},
-    "interrupted_work.py": {"table", "pieces", "work.record.table", "work.id"},
+    "interrupted_work.py": {
+        *("table", "pieces", "work.record.table", "work.id"),
+        *("', '.join(names)", "', '.join(values)"),
+    },
     "lookup.py": {"kind", "column", "place", "table", "like"},
     "inventory.py": {"kind", "column", "table"},
     "comparison.py": {"column"},

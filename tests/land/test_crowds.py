@@ -19,7 +19,7 @@ from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.files.atomic_files import private_folder
 from turnspan_clickhouse.rows.native_encoder import encode_block
 from turnspan_clickhouse.rows.tables import LlmCall, Record
-from turnspan_clickhouse.ship import interrupted_turns
+from turnspan_clickhouse.ship import interrupted_work
 from turnspan_clickhouse.ship.shipper import Shipper, ship
 from turnspan_clickhouse.spool import eviction
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
@@ -74,7 +74,7 @@ def test_turns_that_are_interrupted_in_parts_count_what_is_theirs(
     store_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A turn and those inside it are never parted; each counts its own."""
-    monkeypatch.setattr(interrupted_turns, "MAX_NAMED", 3)
+    monkeypatch.setattr(interrupted_work, "MAX_NAMED", 3)
     writer = SpoolWriter(Spool(store_dsn.spool))
     unfinished = {"status": "running", "stop_reason": "running", "writer": writer.token}
     rows: list[Record] = []

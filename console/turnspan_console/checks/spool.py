@@ -1,4 +1,5 @@
-"""Checks of the spool: writable, not waiting too long, nothing refused, nothing dropped."""
+"""Checks of the spool: writable, not waiting too long, nothing refused, nothing dropped; and of its
+receivers: alive, able to write, and which ways they listen."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from turnspan_clickhouse.files.atomic_files import open_to_others
 from turnspan_clickhouse.files.lock_holders import ALIVE, ELSEWHERE
+from turnspan_clickhouse.receive.receiver_stats import ReceiverStats, read_receiver_stats
 from turnspan_clickhouse.spool.contents import SpoolUsage
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
@@ -113,3 +115,30 @@ def _refused(spool: Spool) -> Check:
     )
     advice = "Mend the cause (mostly: `turnspan migrate`), then run `turnspan ship --rejected`."
     return Check(_AREA, "refused", FAIL, finding, advice)
+
+
+_RECEIVER = "receiver"
+
+
+def receiver_checks(spool: Path) -> Iterator[Check]:
+    """A check for each receiver that has not ended in order; none where there is none."""
+    for one in read_receiver_stats(spool):
+        if not one.ended:
+            yield _receiver(one)
+
+
+def _receiver(one: ReceiverStats) -> Check:
+    name = one.address or one.token
+    if not one.alive:
+        finding = "it has written no figures for a while, and did not end in order"
+        advice = "Start it again: acknowledged records are in the spool."
+        return Check(_RECEIVER, name, WARN, finding, advice)
+    if one.failure:
+        finding = f"it takes nothing now: {one.failure}"
+        advice = "Senders retry: fix this before they give up."
+        return Check(_RECEIVER, name, FAIL, finding, advice)
+    ways = "HTTP and gRPC" if "gRPC" in one.address else "HTTP"
+    finding = f"it takes OTLP over {ways}: {one.spans:,} spans taken, {one.refused:,} refused"
+    if not one.lost:
+        return Check(_RECEIVER, name, OK, finding)
+    return Check(_RECEIVER, name, WARN, f"{finding}, {one.lost:,} lost", "See its log.")

@@ -47,8 +47,7 @@ def _checks(*, prove: bool) -> Iterator[Check]:
     from turnspan_console.checks.check import FAIL, WARN, Check, guarded
     from turnspan_console.checks.environment import environment_checks
     from turnspan_console.checks.instrumentation import instrumentation_checks, unrecorded_checks
-    from turnspan_console.checks.receivers import receiver_checks
-    from turnspan_console.checks.spool import spool_checks
+    from turnspan_console.checks.spool import receiver_checks, spool_checks
     from turnspan_console.checks.store import store_checks
 
     try:

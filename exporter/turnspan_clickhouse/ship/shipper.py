@@ -26,8 +26,7 @@ from turnspan_clickhouse.files.lock_holders import (
     last_shipped,
     signed,
 )
-from turnspan_clickhouse.ship.interrupted_turns import interrupt_turns
-from turnspan_clickhouse.ship.interrupted_work import interrupt_work
+from turnspan_clickhouse.ship.interrupted_work import interrupt_turns, interrupt_work
 from turnspan_clickhouse.ship.landing import Landing, ShipResult
 from turnspan_clickhouse.ship.retry_policy import MISSING_SCHEMA
 from turnspan_clickhouse.spool.eviction import given_up

@@ -14,8 +14,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.read_only import Cancellation
 from turnspan_console.checks.check import Check, guarded
 from turnspan_console.checks.environment import settings_of
-from turnspan_console.checks.receivers import receiver_checks
-from turnspan_console.checks.spool import spool_checks
+from turnspan_console.checks.spool import receiver_checks, spool_checks
 from turnspan_console.checks.store import open_store_checks
 from turnspan_console.values import raw
 from turnspan_console.web.api.refusals import understood
