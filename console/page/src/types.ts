@@ -4,11 +4,6 @@ export interface Alike {
   turns: string[];
 }
 
-export interface AlikeQuery {
-  turn: string;
-  project: string;
-}
-
 export interface AllBadQuery {
   ids: string[];
   by: string;
@@ -1312,11 +1307,6 @@ export interface StopEvidence {
   rows: EvidenceRow[];
 }
 
-export interface StopQuery {
-  project: string;
-  turn: string;
-}
-
 export interface StoreFacts {
   store: string;
   version: string;
@@ -1573,7 +1563,7 @@ export interface Endpoints {
   "GET /api/message-text": { query: MessageTextQuery; answer: TextRange };
   "GET /api/tool-text": { query: ToolTextQuery; answer: TextRange };
   "GET /api/definition": { query: DefinitionQuery; answer: DefinitionText };
-  "GET /api/stop": { query: StopQuery; answer: StopEvidence };
+  "GET /api/stop": { query: TurnId; answer: StopEvidence };
   "GET /api/session-find": { query: FindInSessionQuery; answer: FoundInSession };
   "GET /api/saved": { query: SavedQuery; answer: SavedPage };
   "POST /api/sql": { query: SqlQuery; answer: SqlAnswer; details: SqlProblem };
@@ -1600,7 +1590,7 @@ export interface Endpoints {
   "POST /api/judge": { query: JudgeEachQuery; answer: JudgedEach };
   "POST /api/judge/take-back": { query: TakeBackQuery; answer: TakenBack };
   "GET /api/compare": { query: CompareQuery; answer: ComparedAnswers };
-  "GET /api/compare/alike": { query: AlikeQuery; answer: Alike };
+  "GET /api/compare/alike": { query: TurnId; answer: Alike };
   "POST /api/compare/order": { query: OrderQuery; answer: Ordered };
   "POST /api/compare/all-bad": { query: AllBadQuery; answer: JudgedEach };
   "GET /api/context": { query: ContextQuery; answer: ContextPanel };

@@ -11,6 +11,7 @@ from msgspec import Meta
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.judge import JudgedEach, reviewer_of
 from turnspan_console.web.api.refusals import refusing
+from turnspan_console.web.api.turns import TurnId
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.fields import copied
 from turnspan_records.access.row_writer import judging_spool
@@ -60,14 +61,6 @@ class ComparedAnswers:
     same_prompt: bool
     why_no_pairs: str
     no_pairs: list[NoPair]
-
-
-@dataclass(frozen=True, slots=True)
-class AlikeQuery:
-    """One turn."""
-
-    turn: str
-    project: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +130,7 @@ def _answer(answer: Answer, prompt: Prompt, lineage: LineageNow | None) -> Compa
 
 
 @endpoint("GET", "/api/compare/alike", "Turns with one prompt.")
-def _alike(store: Store, query: AlikeQuery) -> Alike:
+def _alike(store: Store, query: TurnId) -> Alike:
     return Alike(comparison.alike(store, query.project, query.turn))
 
 

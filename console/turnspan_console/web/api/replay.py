@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import refusing
+from turnspan_console.web.api.turns import TurnId
 from turnspan_console.web.endpoints import NothingFoundError, endpoint
 from turnspan_records.conversation.html import conversation_html, document
 from turnspan_records.replay import replay
@@ -128,16 +129,8 @@ def _definition(store: Store, query: DefinitionQuery) -> DefinitionText:
         ) from None
 
 
-@dataclass(frozen=True, slots=True)
-class StopQuery:
-    """Which turn."""
-
-    project: str
-    turn: str
-
-
 @endpoint("GET", "/api/stop", "Why a turn stopped.")
-def _stop(store: Store, query: StopQuery) -> StopEvidence:
+def _stop(store: Store, query: TurnId) -> StopEvidence:
     with refusing("turn", query.project):
         return stop_evidence(store, query.project, query.turn)
 

@@ -10,6 +10,7 @@ from msgspec import Meta
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.judge import reviewer_of
 from turnspan_console.web.api.refusals import refusing, understood
+from turnspan_console.web.api.turns import TurnId
 from turnspan_console.web.api.window import WindowQuery
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.row_writer import judging_spool
@@ -63,14 +64,6 @@ class ReviewQuery(WindowQuery):
     seed: Annotated[int, Meta(ge=0, le=2**32)] = 0
     each: bool = False
     limit: Annotated[int, Meta(ge=1, le=1_000)] = 100
-
-
-@dataclass(frozen=True, slots=True)
-class TurnId:
-    """One turn."""
-
-    project: str
-    turn: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +141,9 @@ class Undone:
 
 
 @dataclass(frozen=True, slots=True)
-class EarlierQuery:
+class EarlierQuery(UndoQuery):
     """Whose."""
 
-    by: str
-    project: str = ""
     limit: Annotated[int, Meta(ge=1, le=500)] = 100
 
 

@@ -47,6 +47,14 @@ class TextQuery(WindowQuery):
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
 
 
+@dataclass(frozen=True, slots=True)
+class TurnId:
+    """One turn."""
+
+    project: str
+    turn: str
+
+
 def wanted_of(query: WantedQuery) -> TurnListFilter:
     """The turns that a request wants. Raises ``BadRequestError``."""
     with understood():
