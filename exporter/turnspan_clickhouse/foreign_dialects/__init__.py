@@ -21,29 +21,15 @@ from turnspan_clickhouse.foreign_dialects import (
     pydantic_ai,
     vercel,
 )
-from turnspan_clickhouse.foreign_dialects.base import (
-    AGENT,
-    INFERENCE,
-    OTHER,
-    TOOL,
-    Attributes,
-    ForeignCall,
-    ForeignSpan,
-    raised,
-)
+from turnspan_clickhouse.foreign_dialects.base import AGENT as AGENT
+from turnspan_clickhouse.foreign_dialects.base import INFERENCE as INFERENCE
+from turnspan_clickhouse.foreign_dialects.base import OTHER as OTHER
+from turnspan_clickhouse.foreign_dialects.base import TOOL as TOOL
+from turnspan_clickhouse.foreign_dialects.base import Attributes
+from turnspan_clickhouse.foreign_dialects.base import ForeignCall as ForeignCall
+from turnspan_clickhouse.foreign_dialects.base import ForeignSpan as ForeignSpan
+from turnspan_clickhouse.foreign_dialects.base import raised as raised
 from turnspan_clickhouse.foreign_dialects.common_form import settle
-
-__all__ = [
-    "AGENT",
-    "INFERENCE",
-    "OTHER",
-    "TOOL",
-    "ForeignCall",
-    "ForeignSpan",
-    "detect",
-    "raised",
-    "read",
-]
 
 _READERS: Final[Mapping[str, Callable[[ForeignSpan], ForeignCall]]] = {
     "genai": genai.read,
