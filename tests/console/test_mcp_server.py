@@ -25,7 +25,7 @@ from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.mcp_server import answers
-from turnspan_console.mcp_server.lines import MAX_LINE_BYTES
+from turnspan_console.mcp_server.tools import MAX_LINE_BYTES
 
 READING = {
     *("sessions", "turns", "diagnose", "consortium", "sql", "why", "replay", "show", "find"),

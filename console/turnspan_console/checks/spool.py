@@ -13,7 +13,7 @@ from pathlib import Path
 from turnspan_clickhouse.files.atomic_files import open_to_others
 from turnspan_clickhouse.files.lock_holders import ALIVE, ELSEWHERE
 from turnspan_clickhouse.receive.receiver_stats import ReceiverStats, read_receiver_stats
-from turnspan_clickhouse.spool.contents import SpoolUsage
+from turnspan_clickhouse.spool.segments import SpoolUsage
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.checks.check import FAIL, OK, WARN, Check

@@ -15,10 +15,12 @@ import re
 import stat
 import sys
 import zlib
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
+from turnspan.runtime.stats import PipelineStats
 from turnspan_clickhouse.files.atomic_files import remove
 from turnspan_clickhouse.rows.native_reader import (
     MalformedBlockError,
@@ -166,3 +168,56 @@ def read_name(path: Path, found: os.stat_result) -> Segment | None:
         alone=stat.S_IMODE(found.st_mode) == ALONE,
         checksum=None if match[4] is None else int(match[4], 16),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolUsage:
+    """What a spool holds and what became of the rest, over all its writers.
+
+    ``queued`` counts spans that living writers had not spooled when they last said so,
+    ``dropped`` what they and their predecessors lost, by reason.
+    """
+
+    segments: int
+    rows: int
+    bytes: int
+    by_table: dict[str, tuple[int, int]]
+    oldest: datetime | None
+    rejected: int
+    rejected_rows: int
+    rejected_bytes: int
+    queued: int = 0
+    shipped: dict[str, int] = field(default_factory=dict[str, int])
+    dropped: dict[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def stats(self) -> PipelineStats:
+        """The same in the words that every other place uses."""
+        shipped = sum(self.shipped.values())
+        return PipelineStats(self.queued, self.rows, shipped, self.rejected_rows, self.dropped)
+
+
+def segments_in(folder: Path) -> Iterator[Segment]:
+    """The segments in a folder, in no order."""
+    for entry in entries_in(folder):
+        with contextlib.suppress(FileNotFoundError):
+            segment = read_name(Path(entry.path), entry.stat())
+            if segment is not None:
+                yield segment
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names of all that lies in a folder; none where there is no folder."""
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def entries_in(folder: Path) -> list[os.DirEntry[str]]:
+    """The files that are segments by their names; whatever else lies there is not ours."""
+    try:
+        with os.scandir(folder) as found:
+            return [e for e in found if is_name(e.name) and e.is_file(follow_symlinks=False)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []

@@ -28,16 +28,18 @@ from turnspan_clickhouse.errors import SpoolError, SpoolFullError
 from turnspan_clickhouse.files.atomic_files import private_folder, sync_all, write_whole
 from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.files.lock_holders import host_and_pid
-from turnspan_clickhouse.spool import contents
-from turnspan_clickhouse.spool.contents import SpoolUsage
 from turnspan_clickhouse.spool.eviction import evict, note, noted, restore
 from turnspan_clickhouse.spool.segments import (
     LEAVING,
     Segment,
+    SpoolUsage,
+    entries_in,
     is_name,
+    names_in,
     new_name,
     read_name,
     reason_of,
+    segments_in,
 )
 from turnspan_clickhouse.spool.totals import Totals, WriterStats, read_writer_stats
 
@@ -87,11 +89,11 @@ class Spool:
 
     def segments(self) -> list[Segment]:
         """What waits, oldest first."""
-        return sorted(contents.segments(self.folder), key=lambda segment: segment.name)
+        return sorted(segments_in(self.folder), key=lambda segment: segment.name)
 
     def names(self) -> set[str]:
         """The names of what waits: a look that costs little, for those who look often."""
-        return {entry.name for entry in contents.entries(self.folder)}
+        return {entry.name for entry in entries_in(self.folder)}
 
     def waiting(self) -> bool:
         """Whether a shipper has anything to do here: segments, or writers that died."""
@@ -99,7 +101,7 @@ class Spool:
 
     def rejected(self) -> list[Segment]:
         """What was refused for good, oldest first."""
-        return sorted(contents.segments(self.rejected_folder), key=lambda segment: segment.name)
+        return sorted(segments_in(self.rejected_folder), key=lambda segment: segment.name)
 
     def usage(self) -> SpoolUsage:
         """Counts and bytes, for people."""
@@ -133,9 +135,7 @@ class Spool:
     def gone_of(self, process: str) -> dict[str, int]:
         """What became of a process's segments at other hands: by name each that was refused, and
         the rows that others gave up to make room."""
-        refused = (
-            n for n in contents.names(self.rejected_folder) if is_name(n) and f"Z-{process}-" in n
-        )
+        refused = (n for n in names_in(self.rejected_folder) if is_name(n) and f"Z-{process}-" in n)
         return {**dict.fromkeys(refused, 1), "given_up": noted(self.folder, process)}
 
     # -- room ------------------
@@ -171,7 +171,7 @@ class Spool:
             self._used -= size
 
     def _recount(self, now: float) -> None:
-        found = [*contents.segments(self.folder), *contents.segments(self.rejected_folder)]
+        found = [*segments_in(self.folder), *segments_in(self.rejected_folder)]
         self._used = sum(segment.size for segment in found)
         # A folder that nobody empties takes ever longer to count: a fiftieth of our time at most.
         took = time.monotonic() - now
@@ -209,7 +209,7 @@ class Spool:
         half-way."""
         oldest = time.time() - _STALE_SECONDS
         for folder in (self.folder, self.folder / "writers", self.folder / "groups"):
-            for name in contents.names(folder):
+            for name in names_in(folder):
                 if name.endswith(LEAVING):
                     restore(folder / name)
                 elif name.endswith(".tmp"):

@@ -37,18 +37,15 @@ def seen(method: str, host: str, path: str) -> ModelRequestSeen | None:
     """
     if method not in COSTING:
         return None
-    library: str | None = None
-    if not is_provider(host) and not asks_a_model_anywhere(method, path):
-        if SENDERS.keys().isdisjoint(sys.modules.keys()):
-            return None
-        library = sender(inspect.currentframe())
-        if not library:
-            return None
-    operation = operation_of(method, path, host)
+    known = is_provider(host) or asks_a_model_anywhere(method, path)
+    if not known and SENDERS.keys().isdisjoint(sys.modules.keys()):
+        return None
+    library = sender(inspect.currentframe())
+    if not known and not library:
+        return None
+    operation = operation_of(method, path, f"{host} {library}")
     if operation == FREE:
         return None
-    if library is None:
-        library = sender(inspect.currentframe())
     return ModelRequestSeen(operation or semconv.OP_OTHER, library, host)
 
 
