@@ -26,6 +26,14 @@ EXTRAS: Final = {
         "POST /models/count-tokens:rawPredict",
     ),
     "mistralai.extra asks for a token by httpx": ("POST /audio/workers/registration-token",),
+    "credentials, asked for on the way to a model: no record may hold them": (
+        "POST /token",
+        "POST /{}/token",
+        "POST /{}:generateAccessToken",
+        "POST /{}:generateIdToken",
+        "POST /{}:signBlob",
+        "POST /{}:signJwt",
+    ),
     "google-genai has the kind of resource in the id": (
         "PATCH /cachedContents/{}",
         "PATCH /models/{}",

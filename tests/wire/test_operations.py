@@ -127,11 +127,11 @@ def test_behind_a_gateway_what_costs_counts_and_nothing_new_is_free() -> None:
     for key, operation in TABLE.items():
         method, pattern = key.split(" ")
         path = filled(pattern, "x-1")
-        if pattern[0] != "/" or pattern == "/{}":
+        if pattern[0] != "/" or pattern == "/{}" or f"{method} /{{}}{pattern}" in TABLE:
             continue
         if operation != FREE:
             assert operation_of(method, f"/team/llm/v1{path}") == operation, key
-        elif not pattern.startswith("/{}"):
+        elif method == "POST" and not pattern.startswith("/{}"):
             assert operation_of(method, f"/v1/new_thing{path}") != FREE, key
 
 
@@ -179,6 +179,31 @@ def test_what_a_path_is(path: str, operation: str | None) -> None:
     assert operation_of("POST", path) == operation
     assert operation_of("post", path) == operation
     assert operation_of("GET", path) == FREE
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://auth.openai.com/oauth/token",
+        "https://api.anthropic.com/v1/oauth/token",
+        "https://login.microsoftonline.com/tenant/oauth2/v2.0/token",
+        "https://oauth2.googleapis.com/token",
+        "https://sts.googleapis.com/v1/token",
+        "https://www.googleapis.com/oauth2/v4/token",
+        "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/a@b:generateAccessToken",
+    ],
+)
+def test_what_asks_for_a_credential_is_no_request_to_a_model(url: str) -> None:
+    """SDKs ask for it while they call a model: a record would hold the secret."""
+    assert operation_of("POST", url) == FREE
+
+
+def test_what_changes_a_thing_costs_nothing() -> None:
+    """An SDK puts files into the store of whoever: no model works for that."""
+    for method in ("PUT", "PATCH"):
+        assert operation_of(method, "/bucket/part-1?signature=x") == FREE
+        assert operation_of(method, "/v1/new_thing/files/run") == FREE
+        assert {TABLE[key] for key in TABLE if key.startswith(method)} == {FREE}
 
 
 def test_a_path_may_mean_another_thing_at_another_provider() -> None:

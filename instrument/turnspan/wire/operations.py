@@ -22,7 +22,8 @@ from turnspan.runtime.later import later
 FREE: Final = "free"
 """The operation of a request that is known to cost nothing."""
 
-_COSTING: Final = frozenset(("POST", "PUT", "PATCH", "WEBSOCKET"))
+_ASKING: Final = ("POST", "WEBSOCKET")
+_COSTING: Final = frozenset((*_ASKING, "PUT", "PATCH"))
 """Methods that may make a model work: to fetch, to list and to delete costs nothing."""
 
 _PREFIX: Final = later(
@@ -63,12 +64,14 @@ def operation_of(method: str, path: str, host: str = "") -> str | None:
 
     Returns:
         An operation of the GenAI conventions or of ours; ``FREE`` where it is known to cost
-        nothing; None where no SDK sends to such a path.
+        nothing; None where no SDK posts to such a path.
     """
     if method not in _COSTING:
         method = method.upper()
         if method not in _COSTING:
             return FREE
+    # An SDK also puts files into the store of whoever: to change a thing costs nothing.
+    unknown = None if method in _ASKING else FREE
     path = _bare(path)
     by_word, by_owner = _ends()
     before, _, last = path.rpartition("/")
@@ -85,8 +88,8 @@ def operation_of(method: str, path: str, host: str = "") -> str | None:
                 if found is not None:
                     free = end.operation == FREE
                     known = not (free and end.has_prefix) or _PREFIX.fullmatch(found[1])
-                    return end.operation if known else None
-    return None
+                    return end.operation if known else unknown
+    return unknown
 
 
 def asks_a_model_anywhere(method: str, path: str) -> bool:
@@ -96,7 +99,7 @@ def asks_a_model_anywhere(method: str, path: str) -> bool:
         method: The HTTP method, or ``WEBSOCKET``.
         path: As for ``operation_of``.
     """
-    if method not in ("POST", "WEBSOCKET"):
+    if method not in _ASKING:
         return False
     path = _bare(path)
     last = path.rpartition("/")[2]
