@@ -49,6 +49,7 @@ EXTRAS: Final = {
         "POST ^/model-invocation-job",
         "POST ^/model-customization-jobs",
     ),
+    "AWS Lambda, whose end is that of vLLM": ("POST /{}/functions/{}/invocations",),
     "Bedrock AgentCore: what runs an agent": (
         "POST ^/harnesses/invoke",
         "POST ^/runtimes/{}/invocations",

@@ -198,6 +198,25 @@ def test_what_asks_for_a_credential_is_no_request_to_a_model(url: str) -> None:
     assert operation_of("POST", url) == FREE
 
 
+@pytest.mark.parametrize(
+    ("host", "path", "operation"),
+    [
+        ("dynamodb.us-east-1.amazonaws.com", "/", FREE),
+        ("sts.amazonaws.com", "/", FREE),
+        ("bucket.s3.cn-north-1.amazonaws.com.cn", "/key?uploads", FREE),
+        ("lambda.eu-west-1.amazonaws.com", "/2015-03-31/functions/f/invocations", FREE),
+        ("bedrock-runtime.eu-west-1.amazonaws.com", "/new", None),
+        ("bedrock-data-automation-runtime.eu-west-1.amazonaws.com", "/", None),
+        ("runtime.sagemaker.eu-west-1.amazonaws.com", "/endpoints/e/invocations", "other"),
+        ("x.execute-api.eu-west-1.amazonaws.com", "/v1/chat/completions", "chat"),
+        ("amazonaws.com.example.org", "/", None),
+    ],
+)
+def test_one_client_serves_all_of_aws(host: str, path: str, operation: str | None) -> None:
+    """A table that is written or a function that is called is no request to a model."""
+    assert operation_of("POST", path, host) == operation
+
+
 def test_what_changes_a_thing_costs_nothing() -> None:
     """An SDK puts files into the store of whoever: no model works for that."""
     for method in ("PUT", "PATCH"):

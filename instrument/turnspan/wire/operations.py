@@ -70,8 +70,6 @@ def operation_of(method: str, path: str, host: str = "") -> str | None:
         method = method.upper()
         if method not in _COSTING:
             return FREE
-    # An SDK also puts files into the store of whoever: to change a thing costs nothing.
-    unknown = None if method in _ASKING else FREE
     path = _bare(path)
     by_word, by_owner = _ends()
     before, _, last = path.rpartition("/")
@@ -88,8 +86,17 @@ def operation_of(method: str, path: str, host: str = "") -> str | None:
                 if found is not None:
                     free = end.operation == FREE
                     known = not (free and end.has_prefix) or _PREFIX.fullmatch(found[1])
-                    return end.operation if known else unknown
-    return unknown
+                    return end.operation if known else _unknown(method, host)
+    return _unknown(method, host)
+
+
+def _unknown(method: str, host: str) -> str | None:
+    """What a request is that is not in the table.
+
+    An SDK also puts files into the store of whoever, and one client serves all of AWS.
+    """
+    of_aws = host.endswith((".amazonaws.com", ".amazonaws.com.cn"))
+    return None if method in _ASKING and not (of_aws and "bedrock" not in host) else FREE
 
 
 def asks_a_model_anywhere(method: str, path: str) -> bool:
