@@ -84,7 +84,7 @@ test-compiled: $(COMPILED)/.ready tools wheel ## Test the compiled build (but fa
 test-stacks: setup ## Play every agent stack and compare its records with what happened (ARGS=--ci: some)
 	@$(BIN)/pytest -c tests/stacks/pytest.ini $(or $(AREAS),tests/stacks) $(TIMED) $(ARGS)
 
-coverage: setup ## Run the tests and say which lines they reach (ARGS='tests/content': of some)
+coverage: tools ## Run the tests and say which lines they reach (ARGS='tests/content': of some)
 	@$(BIN)/coverage erase
 	@$(BIN)/coverage run -m pytest $(ARGS)
 	@$(BIN)/coverage combine --quiet

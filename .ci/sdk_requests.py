@@ -11,7 +11,7 @@ import gzip
 import json
 import re
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -85,14 +85,14 @@ Function = ast.FunctionDef | _Async
 class Scope:
     """What names stand for in a function: the values assigned to each in it or in its module."""
 
-    def __init__(self, *trees: ast.AST) -> None:
+    def __init__(self, nodes: Iterable[ast.AST]) -> None:
         self._values: dict[str, list[ast.expr]] = {}
-        for tree in trees:
-            for node in ast.walk(tree) if not isinstance(tree, ast.Module) else tree.body:
-                for target in getattr(node, "targets", [getattr(node, "target", None)]):
-                    value = getattr(node, "value", None)
-                    if isinstance(target, ast.Name) and isinstance(value, ast.expr):
-                        self._values.setdefault(target.id, []).append(value)
+        for node in nodes:
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                for target in targets:
+                    if isinstance(target, ast.Name):
+                        self._values.setdefault(target.id, []).append(node.value)
 
     def texts(self, node: ast.expr | None, seen: frozenset[str] = frozenset()) -> set[str]:
         """What a text may be, ``{}`` for what is not known."""
@@ -168,9 +168,10 @@ class Sdk:
     def _sent(
         self, tree: ast.Module, owner: str, function: Function, resource: str
     ) -> Iterator[Request]:
-        calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+        nodes = list(ast.walk(function))
+        calls = (node for node in nodes if isinstance(node, ast.Call))
         several = [sent for call in calls if (sent := self.reader(call))]
-        scope = Scope(tree, function) if several else Scope()
+        scope = Scope([*tree.body, *nodes] if several else ())
         name = function.name.removesuffix("_async").strip("_")
         method = ".".join(filter(None, (resource, name)))
         for sent in several:
@@ -243,7 +244,7 @@ class Sockets:
                             yield Request(self.name, method, "WEBSOCKET", pattern, waits, True)
 
     def _texts(self, function: ast.AST) -> set[str]:
-        scope, texts = Scope(function), set[str]()
+        scope, texts = Scope(ast.walk(function)), set[str]()
         for node in ast.walk(function):
             if (
                 isinstance(node, ast.Assign)
@@ -297,7 +298,7 @@ def _routes(classes: dict[str, ast.ClassDef], name: str, task: str) -> set[str]:
         if isinstance(node, ast.FunctionDef) and node.name in ("_prepare_route", "_prepare_url"):
             if "_build_chat_completion_url" in ast.unparse(node):
                 return {"/chat/completions"}
-            scope = Scope(node)
+            scope = Scope(ast.walk(node))
             return set().union(*(scope.texts(value) for value in _returned(node, task)))
     bases = [
         base.id for base in classes[name].bases if isinstance(base, ast.Name) and base.id in classes

@@ -284,6 +284,20 @@ def test_other_paths_many_have(path: str) -> None:
     assert not asks_a_model_anywhere("WEBSOCKET", path)
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("\n", "/\n", "//", "/:", "/.", "/%", "/%3", "://", "?", "#", "/é/🦜", "\ud800"),
+        *("/threads/" * 50_000 + "submit_tool_outputs", "/" * 100_000, "x" * 100_000),
+    ],
+    ids=range(15),
+)
+def test_no_path_is_too_odd(path: str) -> None:
+    """Whatever an application asks for."""
+    assert operation_of("POST", path) is None
+    assert not asks_a_model_anywhere("POST", path)
+
+
 def test_asking_keeps_nothing() -> None:
     """Paths have ids in them: a process asks of a million different ones."""
     for path in ("/api/orders/{}", "/v1/threads/{}/messages", "/v1/files/{}/x", "/v1/{}"):

@@ -26,6 +26,9 @@ _ASKING: Final = ("POST", "WEBSOCKET")
 _COSTING: Final = frozenset((*_ASKING, "PUT", "PATCH"))
 """Methods that may make a model work: to fetch, to list and to delete costs nothing."""
 
+_LONGEST: Final = 2_000
+"""Of a longer path only the end is looked at, so that none takes long."""
+
 _PREFIX: Final = later(
     r"(?:/(?:v\d[\w.]*|api|paas|openai(?:/deployments/[^/]+)?|anthropic|inference|beta|upload"
     r"|compatibility|compatible-mode|projects/[^/]+/locations/[^/]+(?:/publishers/[^/]+)?))*"
@@ -116,7 +119,7 @@ def asks_a_model_anywhere(method: str, path: str) -> bool:
 
 def _bare(path: str) -> str:
     """A path without scheme, host, query and the slash at its end."""
-    path = path.partition("?")[0]
+    path = path.partition("?")[0][-_LONGEST:]
     if path[:1] != "/":
         path = "/" + (path.partition("://")[2].partition("/")[2] if "://" in path else path)
     if path[-1:] == "/":
