@@ -117,9 +117,10 @@ def format_of(operation: str, library: str, path: str, body: Mapping[str, Any]) 
         for pattern, form in _COMPILED:
             if pattern.fullmatch(path):
                 return form
-        items = body.get("instances")
-        if path.endswith(":predict") and is_list(items) and items and "content" in (items[0] or ()):
-            return _PREDICTED
+    items = body.get("instances")
+    first = items[0] if is_list(items) and items else None
+    if path.endswith(":predict") and is_dict(first) and "content" in first:
+        return _PREDICTED  # Vertex makes images by this path, too
     language = _LANGUAGES.get(library, library or "custom")
     return ApiFormat(OperationEndpoint(operation), language)
 
