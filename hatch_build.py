@@ -71,6 +71,7 @@ COMPILED = (
     "turnspan/tracing/endpoint.py",
     "turnspan/tracing/provider_errors.py",
     "turnspan/tracing/request_parameters.py",
+    "turnspan/providers/background.py",
     "turnspan/providers/anthropic/messages.py",
     "turnspan/providers/google_genai/content.py",
     "turnspan/providers/google_genai/embeddings.py",

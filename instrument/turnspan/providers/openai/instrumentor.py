@@ -15,13 +15,14 @@ from turnspan import config, semconv
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Patches
 from turnspan.patching.stainless import Sdk, helper_close
+from turnspan.providers.background import FetchResponse
 from turnspan.providers.hosts import is_own, provider_of
 from turnspan.providers.openai import chat, completions
 from turnspan.providers.openai.chat import ChatCompletions
 from turnspan.providers.openai.completions import Completions
 from turnspan.providers.openai.connections import patch_connections
 from turnspan.providers.openai.embeddings import Embeddings
-from turnspan.providers.openai.responses import FetchResponse, Responses, asked_of
+from turnspan.providers.openai.responses import Responses, asked_of
 from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.endpoint import Endpoint
 from turnspan.tracing.model_call import ModelCall

@@ -10,26 +10,22 @@ from turnspan import semconv
 from turnspan.content.frozen_history import FrozenHistory, FrozenOnce
 from turnspan.content.snapshot import freeze, freeze_fields
 from turnspan.dialects.openai_items import asked_key, tool_name
+from turnspan.providers.background import PENDING, BackgroundEndpoint
 from turnspan.providers.openai.events import ResponsesAccumulator
 from turnspan.providers.openai.usage import describe_modalities
 from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.endpoint import (
     UNFINISHED,
-    Endpoint,
     ReplyFacts,
     fields_of,
     write_counts,
     write_named,
-    write_usage,
 )
 from turnspan.tracing.provider_errors import code_of, problem_of
 from turnspan.tracing.request_parameters import describe
-from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
+from turnspan.turn.turn import TokenUsage, ToolRequest
 
 DIALECT: Final = "openai.responses"
-
-PENDING: Final = frozenset({"queued", "in_progress"})
-"""What a response's status is while the model works on it in the background."""
 
 _FORMATS: Final = {"text": "text", "json_object": "json", "json_schema": "json"}
 _ABOUT_RESPONSE: Final = (
@@ -52,22 +48,18 @@ _CHARGED: Final = {
     "image_generation_call": semconv.USAGE_IMAGE_GENERATIONS,
 }
 _FREEZERS: Final = {"input": FrozenHistory().freeze, "tools": FrozenOnce().freeze}
-_MAX_PENDING: Final = 10_000
 
 
-class Responses(Endpoint):
+class Responses(BackgroundEndpoint):
     """``POST /responses``."""
 
     dialect = DIALECT
-
-    def __init__(self) -> None:
-        self.pending: dict[str, Turn | None] = {}
-        """Responses made in the background whose end has not been seen, and who made them."""
+    api_type = "responses"
 
     def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         """Write the request's attributes."""
         attributes[semconv.OPERATION_NAME] = semconv.OP_CHAT
-        attributes[semconv.OPENAI_API_TYPE] = "responses"
+        attributes[semconv.OPENAI_API_TYPE] = self.api_type
         describe(body, attributes)
         model = body.get("model")
         if type(model) is str:
@@ -92,14 +84,8 @@ class Responses(Endpoint):
     ) -> None:
         """Write the attributes of a response."""
         fields = fields_of(response)
-        describe_identity(response, attributes, cut=cut)
-        status, identity = fields.get("status"), fields.get("id")
-        if status in PENDING:
-            attributes[semconv.RESPONSE_STATUS] = status
-            if isinstance(identity, str):
-                self.pending[identity] = None
-                while len(self.pending) > _MAX_PENDING:
-                    self.pending.pop(next(iter(self.pending)), None)
+        self.describe_identity(response, attributes, cut=cut)
+        self.keep_pending(fields, attributes)
         usage = fields.get("usage")
         if usage is not None:
             counts = fields_of(usage)
@@ -113,6 +99,20 @@ class Responses(Endpoint):
             # To open a page that was found, or to look for words in it, is not charged.
             if name and fields_of(item.get("action")).get("type", "search") == "search":
                 attributes[name] = attributes.get(name, 0) + 1
+
+    def describe_identity(
+        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
+    ) -> None:
+        """Write which response it is and how it ended."""
+        fields = fields_of(response)
+        write_named(fields, _ABOUT_RESPONSE, attributes)
+        reason = finish_reason(fields) or (UNFINISHED if cut else "")
+        if reason:
+            attributes[semconv.RESPONSE_FINISH_REASONS] = (reason,)
+        if fields.get("status") == "failed" or not (fields.get("status") or fields.get("output")):
+            problem = problem_of(response)
+            if problem or fields.get("status"):
+                attributes[semconv.ERROR_TYPE] = code_of(problem)
 
     def reply(self, response: Any) -> ReplyFacts | None:
         """What a response means for the turn."""
@@ -143,19 +143,6 @@ def _describe_options(body: Mapping[str, Any], attributes: dict[str, Any]) -> No
         conversation = conversation.get("id")
     if type(conversation) is str:
         attributes[semconv.CONVERSATION_ID] = conversation
-
-
-def describe_identity(response: Any, attributes: dict[str, Any], *, cut: bool = False) -> None:
-    """Write which response it is and how it ended."""
-    fields = fields_of(response)
-    write_named(fields, _ABOUT_RESPONSE, attributes)
-    reason = finish_reason(fields) or (UNFINISHED if cut else "")
-    if reason:
-        attributes[semconv.RESPONSE_FINISH_REASONS] = (reason,)
-    if fields.get("status") == "failed" or not (fields.get("status") or fields.get("output")):
-        problem = problem_of(response)
-        if problem or fields.get("status"):
-            attributes[semconv.ERROR_TYPE] = code_of(problem)
 
 
 def finish_reason(fields: Mapping[str, Any]) -> str:
@@ -218,69 +205,6 @@ _OPERATIONS: Final = {
     ("get", ""): semconv.OP_FETCH_RESPONSE,
     ("post", "cancel"): semconv.OP_CANCEL_RESPONSE,
 }
-
-
-class FetchResponse(Endpoint):
-    """``GET /responses/{id}`` or its ``/cancel``, of a response made before, perhaps in the
-    background: no round of a turn, no tokens of its own, no input.
-
-    The first of them that finds a response ended which this process made in the background
-    completes the call that made it: its answer goes to the turn that is under way, its tokens to
-    that call.
-    """
-
-    dialect = DIALECT
-
-    def __init__(self, responses: Responses, operation: str = semconv.OP_FETCH_RESPONSE) -> None:
-        self.operation = operation
-        self._responses = responses
-
-    def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
-        """Write the request's attributes. Which response it is has no place in the span's name."""
-        attributes.pop(semconv.REQUEST_MODEL, None)  # of a client for one deployment
-        attributes[semconv.OPERATION_NAME] = self.operation
-        attributes[semconv.OPENAI_API_TYPE] = "responses"
-        attributes[semconv.RESPONSE_ID] = body["response_id"]
-        after = body.get("starting_after")
-        if type(after) is int:
-            attributes[semconv.REQUEST_STREAM_CURSOR] = str(after)
-
-    def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Nothing was sent that a model saw."""
-        return {}
-
-    def describe_response(
-        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
-    ) -> None:
-        """Write the attributes of a response; its tokens as those of the call it completes."""
-        fields = fields_of(response)
-        describe_identity(response, attributes, cut=cut)
-        status, usage = fields.get("status"), fields.get("usage")
-        if type(status) is str:
-            attributes[semconv.RESPONSE_STATUS] = status
-        if usage is not None and self._completes(fields):
-            counts: dict[str, Any] = {}
-            write_usage(read_usage(usage), counts)
-            for name, count in counts.items():
-                attributes[semconv.COMPLETED_USAGE[name]] = count
-
-    def _completes(self, fields: Mapping[str, Any]) -> bool:
-        status = fields.get("status")
-        ended = type(status) is str and status not in PENDING
-        return ended and fields.get("id") in self._responses.pending
-
-    def reply(self, response: Any) -> ReplyFacts | None:
-        """What it means for the turn: something, the first time after it ended in background."""
-        fields = fields_of(response)
-        if not self._completes(fields):
-            return None
-        reply = read_reply(fields)
-        reply.made_by = self._responses.pending.pop(fields["id"], None)
-        return reply
-
-    def accumulator(self) -> ResponsesAccumulator:
-        """A fresh accumulator."""
-        return ResponsesAccumulator()
 
 
 def asked_of(options: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
