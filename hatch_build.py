@@ -98,6 +98,7 @@ COMPILED = (
     "turnspan/content/json_codec.py",
     "turnspan/dialects/convert.py",
     "turnspan/dialects/gemini.py",
+    "turnspan/dialects/gemini_interactions.py",
     "turnspan/dialects/genai.py",
     "turnspan/redaction/content_keys.py",
     "turnspan/redaction/truncate.py",

@@ -417,7 +417,15 @@ ODD: list[Any] = [
 
 
 @pytest.mark.parametrize(
-    "dialect", ["openai.chat", "openai.responses", "anthropic.messages", "gemini", "genai"]
+    "dialect",
+    [
+        "openai.chat",
+        "openai.responses",
+        "anthropic.messages",
+        "gemini",
+        "gemini.interactions",
+        "genai",
+    ],
 )
 @pytest.mark.parametrize("raw", ODD)
 def test_odd_inputs_land_and_raise_nothing(dialect: str, raw: Any) -> None:
@@ -446,7 +454,15 @@ ODD_CALLS: list[Any] = [
 
 
 @pytest.mark.parametrize(
-    "dialect", ["openai.chat", "openai.responses", "anthropic.messages", "gemini", "genai"]
+    "dialect",
+    [
+        "openai.chat",
+        "openai.responses",
+        "anthropic.messages",
+        "gemini",
+        "gemini.interactions",
+        "genai",
+    ],
 )
 @pytest.mark.parametrize(("request_body", "response"), ODD_CALLS)
 def test_odd_requests_and_responses_raise_nothing(

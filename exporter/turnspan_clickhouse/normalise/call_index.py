@@ -266,7 +266,8 @@ class JoinRequest:
         self.messages = request.messages_raw
         self.system = 0
         self.tools = 0
-        previous: Any = request.parameters.get("previous_response_id")
+        asked = request.parameters
+        previous: Any = asked.get("previous_response_id") or asked.get("previous_interaction_id")
         self.previous_id = previous if type(previous) is str else facts.previous_id
         self.read: dict[int, HistoryMessage] = {}
         """The messages that were looked at, by place."""

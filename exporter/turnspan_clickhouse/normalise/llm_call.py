@@ -10,6 +10,7 @@ from turnspan.content.model import CallContent, Message, RequestParts, dumps_tex
 from turnspan.content.text_message import as_dict_message
 from turnspan.dialects import openai_responses
 from turnspan.dialects.convert import (
+    ITEMISED,
     convert_message,
     describe_reply,
     first_choice,
@@ -157,7 +158,7 @@ def _note(row: LlmCall, reply: CallContent, dialect: str) -> None:
     """Note what a stop reason depends on and no column has."""
     if reply.refused:
         note(row, semconv.RESPONSE_REFUSED)
-    if not reply.output and row.finish_reasons and dialect == openai_responses.NAME:
+    if not reply.output and row.finish_reasons and dialect in ITEMISED:
         note(row, semconv.RESPONSE_BLANK)  # it ended, and has no item
 
 

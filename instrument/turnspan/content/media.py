@@ -29,6 +29,7 @@ _BASE64_KEYS: Final = frozenset(
     | {"bytesBase64Encoded", "imageBytes", "videoBytes", "audioBytes"}
 )
 _FILE_KEYS: Final = _BASE64_KEYS | {"data", "result"}
+_FILE_TYPES: Final = frozenset({"image", "audio", "video", "document"})
 _TYPE_KEYS: Final = ("media_type", "mime_type", "mimeType", "format")
 _MODALITIES: Final = frozenset({"image", "audio", "video"})
 _MAX_DEPTH: Final = 80
@@ -135,7 +136,9 @@ def _reduced_dict(items: dict[Any, Any], depth: int) -> dict[Any, Any]:
 
 def _holds_base64(key: Any, items: dict[Any, Any]) -> bool:
     if key == "data":
-        return items.get("type") != "text" and any(k in items for k in _TYPE_KEYS)
+        kind = items.get("type")
+        typed = any(k in items for k in _TYPE_KEYS)
+        return kind != "text" and (typed or (type(kind) is str and kind in _FILE_TYPES))
     if key == "result":
         return items.get("type") == "image_generation_call"
     return key in _BASE64_KEYS

@@ -32,6 +32,7 @@ from turnspan.dialects import (
     anthropic_messages,
     gemini,
     gemini_embeddings,
+    gemini_interactions,
     genai,
     model_request,
     openai_chat,
@@ -89,9 +90,13 @@ _DIALECTS: Final[Mapping[str, Dialect]] = {
         _dialect(gemini),
         _dialect(gemini_embeddings, like=gemini),
         _dialect(model_request, like=genai),
+        _dialect(gemini_interactions),
         _dialect(genai),
     )
 }
+
+ITEMISED: Final = frozenset({openai_responses.NAME, gemini_interactions.NAME})
+"""The dialects in which a reply is one choice of many items, a message each."""
 
 
 def dialect_of(name: str) -> Dialect:
@@ -193,8 +198,8 @@ def convert(
 
 
 def first_choice(dialect: str, output: list[Message]) -> list[Message]:
-    """The messages of a reply's first choice: a Responses reply is one choice of many items."""
-    return output if dialect == openai_responses.NAME else output[:1]
+    """The messages of a reply's first choice."""
+    return output if dialect in ITEMISED else output[:1]
 
 
 def describe_reply(found: CallContent, messages: list[Message]) -> None:

@@ -10,7 +10,13 @@ from typing import Any
 import orjson
 
 from turnspan.content.model import RequestParts, as_dict, as_list
-from turnspan.dialects import anthropic_messages, genai, openai_chat, openai_responses
+from turnspan.dialects import (
+    anthropic_messages,
+    gemini_interactions,
+    genai,
+    openai_chat,
+    openai_responses,
+)
 from turnspan.dialects.convert import join_request
 from turnspan.redaction.truncate import ORIGINAL_BYTES, TRUNCATED
 from turnspan_clickhouse.store.client import Store
@@ -123,6 +129,8 @@ def _dialect(call: Mapping[str, Any]) -> str:
     """Of a call without messages, by its provider."""
     if call["provider"] == "anthropic":
         return anthropic_messages.NAME
+    if str(call["provider"]).startswith("gcp."):  # generateContent has messages always
+        return gemini_interactions.NAME
     return openai_responses.NAME if call["operation"] != "chat" else openai_chat.NAME
 
 

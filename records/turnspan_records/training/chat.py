@@ -34,6 +34,7 @@ from turnspan.content.model import (
     dumps,
     dumps_text,
 )
+from turnspan.dialects.convert import ITEMISED
 from turnspan.redaction.truncate import TRUNCATED
 from turnspan_records.training.counts import UnfitError
 
@@ -121,7 +122,7 @@ def chats(
         raise UnfitError("role_of_the_provider")
     if role == "developer":
         left["developer_role"] += 1
-    item = dialect == "openai.responses" and spoken == ASSISTANT
+    item = dialect in ITEMISED and spoken == ASSISTANT
     made: list[Chat] = []
     waiting = _Pieces([], [], [], [])
     for part in parts:

@@ -11,6 +11,7 @@ from typing import Final
 import orjson
 
 from turnspan.content.model import Part, as_dict, as_list
+from turnspan.dialects.convert import ITEMISED
 from turnspan.redaction.redactor import Redactor
 from turnspan.turn import stop_reasons
 from turnspan_clickhouse.store.client import Store
@@ -202,7 +203,7 @@ class SessionDialogues:
 
     def _is_items(self, call: CallRow) -> bool:
         first = self._scope.messages.get(call.outputs[0])
-        return first is not None and first[3] == "openai.responses"
+        return first is not None and first[3] in ITEMISED
 
     def _messages(self, hashes: Sequence[str]) -> list[Chat]:
         made: list[Chat] = []
