@@ -75,6 +75,7 @@ COMPILED = (
     "turnspan/providers/anthropic/messages.py",
     "turnspan/providers/google_genai/content.py",
     "turnspan/providers/google_genai/embeddings.py",
+    "turnspan/providers/google_genai/interactions.py",
     "turnspan/providers/litellm/calls.py",
     "turnspan/providers/llm/replies.py",
     "turnspan/providers/openai/chat.py",

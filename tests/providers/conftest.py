@@ -15,6 +15,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import turnspan
+from support.google_sdk import genai
 from support.normalised import Landed
 from turnspan import config
 from turnspan.runtime.ids import SecureIdGenerator
@@ -105,6 +106,12 @@ def claude(server: ModelServer) -> Iterator[anthropic.Anthropic]:
     """Anthropic's client."""
     with anthropic.Anthropic(base_url=server.url, api_key="k", max_retries=0) as client:
         yield client
+
+
+@pytest.fixture
+def google(server: ModelServer) -> Any:
+    """The client of Google's own API."""
+    return genai.Client(api_key="k", http_options={"base_url": server.url})
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import asyncio
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -19,7 +20,7 @@ import pytest
 from opentelemetry.sdk.trace import Span, Tracer, TracerProvider
 
 import turnspan
-from support import gemini_bodies
+from support import gemini_bodies, interaction_bodies
 from support.google_sdk import errors as google_errors
 from support.google_sdk import genai
 from support.model_replies import chat, chat_stream, message, message_stream
@@ -39,6 +40,7 @@ from support.socket_server import LOST, socket_server
 from turnspan import config
 from turnspan.content import snapshot
 from turnspan.patching import frame, stainless, stream
+from turnspan.providers import background
 from turnspan.providers.anthropic import instrumentor as anthropic_provider
 from turnspan.providers.anthropic import messages
 from turnspan.providers.google_genai import (
@@ -47,6 +49,8 @@ from turnspan.providers.google_genai import (
 from turnspan.providers.google_genai import (
     embeddings,
     instrumentor,
+    interaction_calls,
+    interactions,
 )
 from turnspan.providers.google_genai import (
     tools as google_tools,
@@ -94,6 +98,9 @@ _MODULES: tuple[ModuleType, ...] = (
     google_tools,
     gemini_content,
     embeddings,
+    interaction_calls,
+    interactions,
+    background,
     snapshot,
     type_guards,
     otel_fast,
@@ -134,6 +141,7 @@ _OUTERMOST = {
     "patch_connections",
     "_patch",
     "AutomaticFunctions.patch",
+    "patch_interactions",
 }
 
 
@@ -405,6 +413,78 @@ SCENES = (
     *(plain, failing, streamed, breaking, raw, asynchronous),
     *(claude, google, agoogle, connected),
 )
+STEPS = (interaction_bodies.thought_step("Hm."), interaction_bodies.model_output("It ", "may."))
+
+
+def gemini(gpt: openai.OpenAI, server: ModelServer) -> Any:
+    """Interactions: whole, streamed, left, broken, raw, refused, in the background."""
+    options: Any = {"base_url": server.url, "retry_options": {"attempts": 1}}
+    client = genai.Client(api_key="k", http_options=options)
+    made: Any = client.interactions
+    asked: dict[str, Any] = {"model": "m", "input": "hi"}
+    whole = interaction_bodies.interaction(*STEPS, interaction_bodies.function_call(at="Rome"))
+    streaming = {**asked, "stream": True}
+    server.answer(whole)
+    result: list[Any] = [made.create(**asked).model_dump()]
+    server.stream(interaction_bodies.events(whole))
+    opened = made.create(**streaming)
+    result += [type(opened).__name__, *(event.model_dump() for event in opened)]
+    server.stream(interaction_bodies.events(whole))
+    with made.create(**streaming) as left:
+        result.append(next(left).model_dump())
+    server.stream(interaction_bodies.events(whole), stop_after=4)
+    broken = made.create(**streaming, automatic_continuation=False)
+    with pytest.raises(Exception) as caught:
+        result += [event.model_dump() for event in broken]
+    result.append(type(caught.value).__name__)
+    server.answer(whole)
+    result.append(made.with_raw_response.create(**asked).parse().model_dump())
+    server.stream(interaction_bodies.events(whole))
+    with made.with_streaming_response.create(**streaming) as raw_stream:
+        result += [event.model_dump() for event in raw_stream.parse()]
+    for extra in ({}, {"stream": True}):
+        server.answer(interaction_bodies.refusal("invalid_request"), 400)
+        with pytest.raises(Exception) as caught:
+            made.create(**asked, **extra)
+        result.append((type(caught.value).__name__, str(caught.value)))
+    server.answer(interaction_bodies.interaction(status="in_progress"))
+    result.append(made.create(**asked, background=True).model_dump())
+    server.answer(interaction_bodies.interaction(*STEPS))
+    result.append(made.get(id="v1_a").model_dump())
+    return result
+
+
+def agemini(gpt: openai.OpenAI, server: ModelServer) -> Any:
+    """The same asynchronously."""
+    options: Any = {"base_url": server.url, "retry_options": {"attempts": 1}}
+    asked: dict[str, Any] = {"model": "m", "input": "hi"}
+    whole = interaction_bodies.interaction(*STEPS)
+
+    async def run() -> Any:
+        client = genai.Client(api_key="k", http_options=options)
+        made: Any = client.aio.interactions
+        server.answer(whole)
+        result: list[Any] = [(await made.create(**asked)).model_dump()]
+        server.stream(interaction_bodies.events(whole))
+        opened = await made.create(**asked, stream=True)
+        result += [type(opened).__name__, *[event.model_dump() async for event in opened]]
+        server.stream(interaction_bodies.events(whole))
+        async with await made.create(**asked, stream=True) as left:
+            result.append((await anext(left)).model_dump())
+        server.answer(whole)
+        async with made.with_streaming_response.create(**asked) as raw_answer:
+            result.append((await raw_answer.parse()).model_dump())
+        server.answer(interaction_bodies.refusal("invalid_request"), 400)
+        with pytest.raises(Exception) as caught:
+            await made.create(**asked)
+        return [*result, str(caught.value)]
+
+    return asyncio.run(run())
+
+
+_INTERACTIONS = (gemini, agemini) if find_spec("google.genai._gaos") is not None else ()
+_OTHERS_THAN_GOOGLE = (plain, failing, streamed, breaking, raw, asynchronous, claude)
+SCENES = (*_OTHERS_THAN_GOOGLE, google, agoogle, *_INTERACTIONS)
 
 
 @pytest.fixture(scope="module")

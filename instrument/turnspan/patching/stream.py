@@ -146,13 +146,14 @@ def attach(stream: Any, call: ModelCall) -> None:
 
     Raises ``AttributeError`` where the SDK's stream is not what we know, with nothing changed.
     """
-    inner = stream._iterator
     own = stream.__dict__
+    name = "generator" if "generator" in own else "_iterator"
+    inner = getattr(stream, name)
     record = StreamRecord(call)
     asynchronous = hasattr(inner, "__anext__")
     replacement: Any = afolded(inner, record) if asynchronous else folded(inner, record)
     own[RECORD] = record
-    stream._iterator = replacement
+    setattr(stream, name, replacement)
     call.followed = True
 
 

@@ -70,6 +70,9 @@ def problem_of(response: Any) -> dict[str, Any]:
     if not error:
         choices = fields.get("choices")
         error = fields_of(choices[0]).get("error") if choices else fields.get("detail")
+    listed = fields.get("errors")
+    if not error and fields.get("status") == "failed" and is_list(listed) and listed:
+        error = listed[0]
     if not error:
         return {}
     inner = fields_of(error)

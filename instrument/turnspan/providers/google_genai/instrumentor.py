@@ -22,6 +22,7 @@ from turnspan.patching.stainless import Sdk
 from turnspan.patching.stream import StreamRecord, afolded, folded
 from turnspan.providers.google_genai.content import GenerateContent, body_of
 from turnspan.providers.google_genai.embeddings import GeminiEmbeddings
+from turnspan.providers.google_genai.interaction_calls import patch_interactions
 from turnspan.providers.google_genai.tools import AutomaticFunctions
 from turnspan.runtime.guard import errors, guard
 from turnspan.runtime.type_guards import is_dict, is_list
@@ -237,4 +238,5 @@ class GoogleGenAIInstrumentor(SdkInstrumentor):
             if patches.has(_CLIENT, f"{owner}.{name}"):  # older versions try once
                 patches.wrap(_CLIENT, f"{owner}.{name}", sdk.sent)
         AutomaticFunctions(sdk).patch(patches)
+        patch_interactions(sdk, patches)
         return ""
