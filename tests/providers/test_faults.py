@@ -409,10 +409,6 @@ def connected(gpt: openai.OpenAI, server: ModelServer) -> Any:
     return result
 
 
-SCENES = (
-    *(plain, failing, streamed, breaking, raw, asynchronous),
-    *(claude, google, agoogle, connected),
-)
 STEPS = (interaction_bodies.thought_step("Hm."), interaction_bodies.model_output("It ", "may."))
 
 
@@ -484,7 +480,7 @@ def agemini(gpt: openai.OpenAI, server: ModelServer) -> Any:
 
 _INTERACTIONS = (gemini, agemini) if find_spec("google.genai._gaos") is not None else ()
 _OTHERS_THAN_GOOGLE = (plain, failing, streamed, breaking, raw, asynchronous, claude)
-SCENES = (*_OTHERS_THAN_GOOGLE, google, agoogle, *_INTERACTIONS)
+SCENES = (*_OTHERS_THAN_GOOGLE, google, agoogle, connected, *_INTERACTIONS)
 
 
 @pytest.fixture(scope="module")
