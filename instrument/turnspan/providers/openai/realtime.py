@@ -17,8 +17,9 @@ import orjson
 
 from turnspan import semconv
 from turnspan.content.media import digest_media, hash_text
+from turnspan.providers.background import PENDING
 from turnspan.providers.openai.events import ResponsesAccumulator
-from turnspan.providers.openai.responses import PENDING, Responses
+from turnspan.providers.openai.responses import Responses
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.endpoint import fields_of
 
