@@ -38,7 +38,7 @@ export PATH := $(PATH):$(CURDIR)/$(BIN)
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test release-check test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample snapshots reference sdk-operations tools clean
+.PHONY: help setup demo test test-release release-check test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample snapshots reference sdk-operations tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,7 +49,11 @@ demo: $(DEMO) ## Run recorded agents through the real SDKs and ask the store abo
 test: tools $(PAGE)/node_modules/.ready ## Run the tests (the first time installs a ClickHouse server into .tools)
 	@$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m 'not release' $(TIMED) $(ARGS)
 
+test-release: tools $(PAGE)/node_modules/.ready ## Run the tests that `make test` leaves out: those marked `release`
+	@$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m release $(TIMED) $(ARGS)
+
 release-check: ## Test in full what CI tests the core of: compiled, other SDKs and Pythons, frameworks
+	@$(MAKE) test-release
 	@$(MAKE) test-compiled
 	@$(MAKE) test-oldest
 	@$(MAKE) test-newest

@@ -77,10 +77,10 @@ def test_wrong_usage_is_one_message_on_standard_error_and_exit_code_2(
 
 @pytest.mark.parametrize("arguments", READERS)
 def test_an_unreachable_server_is_exit_code_3_with_a_remedy(
-    spawn: Spawn, arguments: tuple[str, ...]
+    invoke: Invoke, arguments: tuple[str, ...]
 ) -> None:
-    shown = spawn("--store", "http://someone:secret@127.0.0.1:9/x", *arguments)
-    assert shown.returncode == 3 and shown.stdout == ""
+    shown = invoke("--store", "http://someone:secret@127.0.0.1:9/x", *arguments)
+    assert shown.exit_code == 3 and shown.stdout == ""
     assert shown.stderr.count("\n") == 1 and "check that it runs" in shown.stderr
     assert "secret" not in shown.stderr
 

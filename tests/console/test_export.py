@@ -135,6 +135,7 @@ def test_a_terminal_shows_the_same(dsn: str, tmp_path: Path) -> None:
     assert "train.jsonl" in shown
 
 
+@pytest.mark.release
 def test_a_killed_export_leaves_no_set(dsn: str, tmp_path: Path) -> None:
     """Whenever it is killed, the folder is not there or whole; the next one clears up."""
     folder = tmp_path / "set"

@@ -59,6 +59,7 @@ def test_forget_shows_asks_and_proves(invoke: Invoke, embedded_dsn: Dsn) -> None
     assert calls(embedded_dsn) == 1
 
 
+@pytest.mark.release
 def test_a_copy_is_adopted_when_nothing_is_left_to_refuse(
     invoke: Invoke, embedded_dsn: Dsn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,6 +83,7 @@ def test_what_is_wrong_is_a_sentence(invoke: Invoke, dsn: str, tmp_path: Path) -
     assert (none.exit_code, "is not an archive" in none.stderr) == (1, True)
 
 
+@pytest.mark.release
 def test_a_full_disk_is_a_sentence(invoke: Invoke, dsn: str, tmp_path: Path) -> None:
     """Of retain, export in each format, and forget; with room again, they finish."""
     with small_disk(tmp_path / "disk", 4 << 20) as disk:

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 from support.kept_stores import migrated
 from support.landing import insert
+from support.representatives import few
 from support.rows import turn
 from support.story import ENTRY
 from support.terminal import on_terminal
@@ -21,7 +22,7 @@ from turnspan_records.lookup import find
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
-@pytest.mark.parametrize("width", [60, 200])
+@pytest.mark.parametrize("width", few([60, 200], [60]))
 def test_every_line_fits_the_terminal(filled: str, width: int) -> None:
     for arguments in (("diagnose",), ("replay", "thread-7"), ("show", "b2b2b2")):
         shown = on_terminal("--store", filled, *arguments, width=width)
@@ -87,7 +88,17 @@ def alike(tmp_path_factory: pytest.TempPathFactory) -> Dsn:
 
 
 @pytest.mark.parametrize(
-    ("project", "width"), [*((one, 60) for one in ALIKE), ("close to the end", 80)]
+    ("project", "width"),
+    [
+        ("ends", 60),
+        ("close to the end", 60),
+        *(
+            pytest.param(one, 60, marks=pytest.mark.release)
+            for one in ALIKE
+            if one not in ("ends", "close to the end")
+        ),
+        pytest.param("close to the end", 80, marks=pytest.mark.release),
+    ],
 )
 def test_ids_stay_different_and_are_taken_as_shown(alike: Dsn, project: str, width: int) -> None:
     """Ids that differ anywhere differ in what a table shows of them, and a command takes that."""

@@ -35,6 +35,7 @@ def test_no_secret_of_any_rule_passes_in_any_surrounding() -> None:
     assert leaks(seed=1, count=Secrets(0).rules) == []
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_none_of_many_passes() -> None:
     """The same with some twenty-five thousand; `benchmarks/leaks.py` makes a million."""

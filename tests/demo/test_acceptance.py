@@ -1,8 +1,9 @@
 """Real runs through the real SDKs land in ClickHouse exactly as their files say.
 
-All 136 tau-bench airline runs (or those of the sample), once with the OpenAI SDK and once,
-converted, with the Anthropic SDK, are recorded by one process and landed in an embedded store and
-on a server. Every count and every text is compared, run by run, with what the file says.
+Tau-bench airline runs, once with the OpenAI SDK and once, converted, with the Anthropic SDK, are
+recorded by one process and landed: 24 of them in an embedded store, and before a release all 136
+in a store of each kind. Every count and every text is compared, run by run, with what the file
+says.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 import pytest
 
 from support.clickhouse_server import ClickHouseServer
+from support.representatives import few
 from support.shared import enough, trajectories
 from support.tau_bench import TrueRun, truth
 from turnspan_clickhouse.ship.shipper import ship
@@ -31,6 +33,7 @@ from turnspan_records.access import open_dsn
 from turnspan_records.messages import exact_messages
 
 (FILE,) = trajectories("tau-bench__gpt-4o-airline")
+FEW, ALL = 24, enough(136, 24)
 STAMP = "acceptance"
 PROVIDERS = ("openai", "anthropic")
 Row = dict[str, Any]
@@ -55,21 +58,37 @@ def session(number: int, provider: str) -> str:
     return f"{FILE.stem}#{number}-{provider}-{STAMP}"
 
 
+@pytest.fixture(scope="module", params=few(dict.fromkeys((FEW, ALL)), [FEW]))
+def count(request: pytest.FixtureRequest) -> int:
+    """How many runs are played."""
+    number: int = request.param
+    return number
+
+
 @pytest.fixture(scope="module")
-def runs() -> list[TrueRun]:
+def file(count: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of that name with so many of the runs."""
+    made = tmp_path_factory.mktemp("runs") / FILE.name
+    lines = FILE.read_text(encoding="utf-8").splitlines(keepends=True)
+    made.write_text("".join(lines[:count]), encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def runs(file: Path) -> list[TrueRun]:
     """What the file says."""
-    return truth(FILE)
+    return truth(file)
 
 
 @pytest.fixture(scope="module")
-def spool(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def spool(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The spool of a process that played every run with both SDKs, and has ended."""
     folder = tmp_path_factory.mktemp("recorded")
     program = Path(__file__).with_name("record_runs.py")
     providers = ",".join(PROVIDERS)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "TURNSPAN_"))}
     ended = subprocess.run(
-        [sys.executable, str(program), f"chdb://{folder}", STAMP, providers, str(FILE)],
+        [sys.executable, str(program), f"chdb://{folder}", STAMP, providers, str(file)],
         check=False,
         capture_output=True,
         text=True,
@@ -82,7 +101,7 @@ def spool(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "spool"
 
 
-@pytest.fixture(scope="module", params=["embedded", "server"])
+@pytest.fixture(scope="module", params=few(["embedded", "server"], ["embedded"]))
 def landed(
     request: pytest.FixtureRequest, spool: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Landed]:
@@ -134,11 +153,11 @@ def differences(landed: Landed, runs: list[TrueRun], compare: Any) -> list[str]:
     return found
 
 
-def test_there_are_enough_runs(landed: Landed, runs: list[TrueRun]) -> None:
+def test_there_are_enough_runs(landed: Landed, runs: list[TrueRun], count: int) -> None:
     """Every run is a session of its own with each SDK, and nothing else is in the store."""
     names = {session(n, p) for n in range(1, len(runs) + 1) for p in PROVIDERS}
 
-    assert len(runs) == enough(136, 24)
+    assert len(runs) == count
     assert set(landed.turns) == set(landed.calls) == set(landed.messages) == names
     assert set(landed.tools) <= names
 
@@ -274,6 +293,7 @@ def test_requests_are_rebuilt_exactly(landed: Landed, runs: list[TrueRun]) -> No
 
 
 @pytest.mark.large_data
+@pytest.mark.parametrize("count", few([ALL], []), indirect=True)
 def test_totals(landed: Landed, runs: list[TrueRun]) -> None:
     """All together, per SDK: 946 turns, 1,726 model calls, 814 tool calls."""
     for provider in PROVIDERS:

@@ -10,6 +10,7 @@ import pytest
 from land.spooling import spooled
 from land.trial import ROWS, Trial
 from support.kept_stores import migrated
+from support.representatives import first_on
 from turnspan_clickhouse.rows.native_encoder import encode_block
 from turnspan_clickhouse.rows.tables import LlmCall, SpanRow
 from turnspan_clickhouse.store.client import Store
@@ -140,6 +141,7 @@ def test_a_call_too_large_for_the_memory(server_dsn: Dsn) -> None:
     trial.accounted("one call too large for the server's memory")
 
 
+@first_on("server")
 def test_rows_of_a_thousand_weeks(store_dsn: Dsn) -> None:
     """One code says "too many parts" for a table and for one insert's rows. The first time cures;
     of the second the rows are parted until they are few enough."""
@@ -186,6 +188,7 @@ def test_a_wrong_password(server_dsn: Dsn) -> None:
     trial.accounted("wrong password")
 
 
+@first_on("server")
 def test_one_damaged_segment_among_500(store: Store) -> None:
     """It alone is set aside, where it can be looked at; mended, it lands with the rest."""
     trial = Trial(store.dsn)

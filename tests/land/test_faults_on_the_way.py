@@ -290,6 +290,7 @@ with open_store(dsn) as store:
 """
 
 
+@pytest.mark.release
 def test_shippers_killed_at_random_moments(server_dsn: Dsn) -> None:
     """kill -9 between a group's list, its insert, its count and the deletion of its files, while
     more is written: each row lands once and is counted once."""

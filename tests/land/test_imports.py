@@ -17,6 +17,7 @@ import pytest
 
 from support.clickhouse_server import ClickHouseServer, free_ports
 from support.kept_stores import migrated
+from support.representatives import few
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
@@ -51,11 +52,11 @@ def url_of(dsn: Dsn) -> str:
 @pytest.mark.parametrize(
     ("case", "status"),
     [
-        ("demo", 0),
+        pytest.param("demo", 0, marks=pytest.mark.release),
         ("everything_on", 0),
-        ("without_configure", 0),
-        ("in_children", 0),
-        ("terminated", -signal.SIGTERM),
+        pytest.param("without_configure", 0, marks=pytest.mark.release),
+        pytest.param("in_children", 0, marks=pytest.mark.release),
+        pytest.param("terminated", -signal.SIGTERM, marks=pytest.mark.release),
     ],
 )
 def test_with_an_embedded_store(case: str, status: int, tmp_path: Path) -> None:
@@ -71,7 +72,7 @@ def test_with_an_embedded_store(case: str, status: int, tmp_path: Path) -> None:
     assert any((tmp_path / "spool").glob("*.native"))
 
 
-@pytest.mark.parametrize("case", ["demo", "without_configure", "in_children"])
+@pytest.mark.parametrize("case", few(["demo", "without_configure", "in_children"], ["in_children"]))
 def test_with_a_server(case: str, server_dsn: Dsn, tmp_path: Path) -> None:
     """The driver, its compression and what it needs for an insert are there before."""
     with open_store(server_dsn) as store:
@@ -81,6 +82,7 @@ def test_with_a_server(case: str, server_dsn: Dsn, tmp_path: Path) -> None:
         assert store.query("SELECT count() FROM llm_call").rows[0][0] > 10
 
 
+@pytest.mark.release
 def test_a_writer_that_was_killed(server_dsn: Dsn, tmp_path: Path) -> None:
     """The next one's shipper asks the server for its turns and interrupts them."""
     with migrated(server_dsn) as store:
@@ -91,7 +93,10 @@ def test_a_writer_that_was_killed(server_dsn: Dsn, tmp_path: Path) -> None:
         assert store.query(interrupted).rows[0][0] == 1
 
 
-@pytest.mark.parametrize("place", ["no schema", "no server", "no host", "no TLS", "wrong password"])
+@pytest.mark.parametrize(
+    "place",
+    few(["no schema", "no server", "no host", "no TLS", "wrong password"], ["no server"]),
+)
 def test_a_server_that_takes_nothing(
     place: str, clickhouse_server: ClickHouseServer, server_dsn: Dsn, tmp_path: Path
 ) -> None:

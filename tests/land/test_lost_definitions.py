@@ -17,6 +17,7 @@ import pytest
 
 from land.spooling import ask
 from support.landing import insert
+from support.representatives import few
 from support.rows import call, tool, turn
 from support.small_disk import SmallDisk, small_disk
 from turnspan_clickhouse.errors import StoreError, StoreUnavailableError
@@ -110,8 +111,15 @@ def brought_back(dsn: Dsn, expected: list[object]) -> None:
     assert found(dsn) == expected
 
 
-@pytest.mark.parametrize("size", [0, 200], ids=["empty", "cut"])
-@pytest.mark.parametrize("copies", [True, False], ids=["kept", "never kept"])
+@pytest.mark.parametrize(
+    ("copies", "size"),
+    [
+        pytest.param(True, 200, id="kept-cut"),
+        pytest.param(True, 0, id="kept-empty", marks=pytest.mark.release),
+        pytest.param(False, 200, id="never kept-cut", marks=pytest.mark.release),
+        pytest.param(False, 0, id="never kept-empty", marks=pytest.mark.release),
+    ],
+)
 def test_every_definition_of_ours_comes_back_with_its_rows(
     dsn: Dsn, filled: tuple[Path, list[object]], size: int, copies: bool
 ) -> None:
@@ -261,6 +269,7 @@ def test_a_full_disk_is_refused_and_nothing_is_lost(disk: SmallDisk) -> None:
             assert pending(store) == []
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("upgrade", [False, True], ids=["a new store", "an upgrade"])
 def test_a_disk_that_fills_up_at_any_statement(
     disk: SmallDisk, monkeypatch: pytest.MonkeyPatch, upgrade: bool
@@ -319,7 +328,7 @@ migrate(open_store(Dsn(scheme="chdb", path=Path(sys.argv[1]))))
 """
 
 
-@pytest.mark.parametrize("power", [False, True], ids=["killed", "and the newest cut"])
+@pytest.mark.parametrize("power", few([False, True], [True]), ids=["killed", "and the newest cut"])
 def test_killed_while_it_migrates(embedded_dsn: Dsn, power: bool) -> None:
     """At any moment of it, the mending among them."""
     older(embedded_dsn)

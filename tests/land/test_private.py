@@ -79,6 +79,7 @@ def run(*command: str, home: Path, umask: int) -> subprocess.CompletedProcess[st
     return done
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("mask", [0o000], ids=oct)
 def test_an_agent_and_every_command_leave_nothing_open(tmp_path: Path, mask: int) -> None:
     """Spool, store and what a query was told to write, in a home that had no folder yet."""
@@ -100,6 +101,7 @@ def test_an_agent_and_every_command_leave_nothing_open(tmp_path: Path, mask: int
     assert len(list((home / "turnspan" / "store" / "engine").rglob("*.bin"))) > 0
 
 
+@pytest.mark.release
 def test_the_demos_own_store_is_private(tmp_path: Path) -> None:
     home = tmp_path / "share"
     run("-c", ENTRY, "demo", "--limit", "1", home=home, umask=0o000)

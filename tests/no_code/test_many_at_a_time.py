@@ -15,6 +15,7 @@ import pytest
 
 from no_code.conftest import Stage
 from no_code.talks import Around, Talk, differences, nothing_around, steps
+from support.representatives import few
 from support.shared import trajectories
 from support.tau_bench import truth
 
@@ -73,7 +74,7 @@ def assert_exact(stage: Stage, given: list[Talk]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
-@pytest.mark.parametrize("together", [1, 2, 8])
+@pytest.mark.parametrize("together", few([1, 2, 8], [8]))
 def test_conversations_that_begin_alike(stage: Stage, together: int, provider: str) -> None:
     """The same first words, system prompt and tools: only what was answered tells them apart."""
     given = [alike(talk) for talk in talks(40)]
@@ -83,7 +84,7 @@ def test_conversations_that_begin_alike(stage: Stage, together: int, provider: s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
-@pytest.mark.parametrize("together", [1, 8])
+@pytest.mark.parametrize("together", few([1, 8], [8]))
 def test_conversations_as_they_were(stage: Stage, together: int, provider: str) -> None:
     """As recorded."""
     given = talks(40)

@@ -228,6 +228,7 @@ def test_a_diagnostic_takes_one_file(sources: Sources) -> None:
     assert "slow_turns" in [one["name"] for one in sources.turnspan("diagnose", "--list")]
 
 
+@pytest.mark.release
 def test_an_importer_takes_three_files(sources: Sources, tmp_path: Path) -> None:
     """It imports a conversation, and names the line that is none."""
     recipe = Recipe.of("Add an importer")
@@ -258,6 +259,7 @@ def test_an_importer_takes_three_files(sources: Sources, tmp_path: Path) -> None
     ]
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_a_column_of_a_turn_takes_five_files(sources: Sources) -> None:
     """A store with a turn of before is migrated; a decorated turn fills the column, the endpoint

@@ -55,8 +55,19 @@ def recorded(spans: Any) -> tuple[ReadableSpan, Batch]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["sync", "async"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [
+        *((kind, "sync") for kind in KINDS if kind != "responses"),
+        ("responses", "async"),
+        *(
+            pytest.param(kind, "async", marks=pytest.mark.release)
+            for kind in KINDS
+            if kind != "responses"
+        ),
+        pytest.param("responses", "sync", marks=pytest.mark.release),
+    ],
+)
 def test_recorded_traffic(
     kind: str,
     way: str,

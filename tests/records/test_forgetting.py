@@ -12,6 +12,7 @@ from land.spooling import spooled
 from support.forgetting import canary, contents, everything, naming, session_of, trace_of
 from support.kept_stores import migrated
 from support.landing import insert
+from support.representatives import few, first_on
 from support.rows import PROJECT, call, message, said, turn
 from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.rows.tables import RECORDS
@@ -75,7 +76,8 @@ def test_a_session_goes_and_everything_else_stays(store: Store) -> None:
     gone(store, "ada")
 
 
-@pytest.mark.parametrize("kind", ["user", "turn", "project"])
+@first_on("server")
+@pytest.mark.parametrize("kind", few(["user", "turn", "project"], ["turn"]))
 def test_a_user_a_turn_and_a_project_go(store: Store, kind: SubjectKind) -> None:
     """A turn takes what only it has, a user every session and every call that names them."""
     others = [*everything("bob"), *everything("eve", project="another")]
@@ -117,6 +119,7 @@ def test_a_turn_leaves_what_other_turns_of_its_session_have(store: Store) -> Non
     assert store.query("SELECT parts LIKE '%1 of three%' FROM message").rows == [(True,)]
 
 
+@pytest.mark.release
 @ONE_KIND
 def test_an_attempt_that_others_made_too_stays(store: Store) -> None:
     """What it was given and gave is theirs as well."""
@@ -131,6 +134,7 @@ def test_an_attempt_that_others_made_too_stays(store: Store) -> None:
     }
 
 
+@first_on("server")
 def test_it_stays_away(store: Store) -> None:
     """A late segment, a segment set aside, and what another machine lands that does not know."""
     insert(store, *everything("bob"))
@@ -157,6 +161,7 @@ def test_it_stays_away(store: Store) -> None:
     gone(store, "ada")
 
 
+@pytest.mark.release
 @ONE_KIND
 def test_what_begins_after_is_recorded(store: Store) -> None:
     """A session that goes on, and a user who comes back, are not those that were forgotten."""
@@ -182,6 +187,7 @@ def test_nothing_recorded_is_said(store: Store) -> None:
     assert store.query("SELECT count() FROM tombstone").rows == [(0,)]
 
 
+@first_on("embedded")
 def test_the_proof_finds_what_is_planted(store: Store) -> None:
     """In another's text, in a file of the spool, in a set, in the files of the store."""
     insert(store, *everything("ada"), message("user", said(f"I am {canary('ada')}"), scope="bob"))
@@ -218,6 +224,7 @@ def test_a_tombstone_says_who_and_why_and_not_of_whom(store: Store) -> None:
     assert store.query("SELECT count() > 8 FROM tombstone").rows == [(True,)]
 
 
+@pytest.mark.release
 def test_it_works_on_a_small_server(server_dsn: Dsn) -> None:
     """Of a user with many sessions, in 50 MB of the server's memory."""
     with migrated(server_dsn) as store:

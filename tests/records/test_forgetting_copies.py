@@ -28,6 +28,7 @@ from support.forgetting import (
 )
 from support.kept_stores import migrated
 from support.landing import insert
+from support.representatives import few
 from support.rows import PROJECT, call
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
@@ -195,7 +196,7 @@ def forget_and_be_killed(dsn: Dsn, name: str, statement: int, seconds: float) ->
     return ended.returncode != 0
 
 
-@pytest.mark.parametrize("kind", ["session", "user", "turn", "project"])
+@pytest.mark.parametrize("kind", few(["session", "user", "turn", "project"], ["user"]))
 def test_a_plan_names_what_forgetting_touches(
     embedded: Store, data_home: Path, kind: SubjectKind
 ) -> None:
@@ -222,6 +223,7 @@ def test_a_plan_names_what_forgetting_touches(
     assert planned.copies.exported == (6 if kind == "project" else 3)
 
 
+@pytest.mark.release
 def test_a_copy_belongs_to_the_store_that_it_was_made_from(
     embedded: Store, tmp_path: Path, data_home: Path
 ) -> None:

@@ -85,6 +85,7 @@ def tables(dsn: Dsn) -> dict[str, Any]:
         }
 
 
+@pytest.mark.release
 def test_a_killed_import_goes_on_to_the_same_tables(log: Path, tmp_path: Path) -> None:
     whole = Dsn(scheme="chdb", path=tmp_path / "whole")
     began = time.monotonic()

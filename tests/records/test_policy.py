@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.representatives import first_on
 from turnspan_clickhouse.rows.tables import SpanRow
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.keeping import Policy, PolicyError, read_policy, retain
@@ -75,6 +76,7 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
 # -- times to live ------------------
 
 
+@first_on("server")
 def test_times_to_live_come_from_the_policy(store: Store, tmp_path: Path) -> None:
     """Put once, changed when they change, taken away with 0; a dry run only says so."""
     policy = Policy(archive=tmp_path, ttl={"llm_call": 100, "message": 130, "span": 95})

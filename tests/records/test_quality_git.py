@@ -328,6 +328,7 @@ def becomes_judgments(project: Project, store: Store, tmp_path: Path) -> None:
     assert set(found(store)) == {"kept", "gone"}
 
 
+@pytest.mark.release
 def test_many_artifacts_are_read_page_by_page(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from support.keeping import DAY, World, broken_references, every_row, now_of, world
 from support.landing import insert
+from support.representatives import first_on
 from support.rows import PROJECT, call, message, said, tool, turn
 from support.small_disk import small_disk
 from turnspan_clickhouse.rows.loop_tables import ArtifactRow
@@ -64,6 +65,7 @@ def reasons(done: Retained, table: str) -> dict[str, int]:
 # -- what goes ------------------
 
 
+@first_on("embedded", "module_store")
 @pytest.mark.parametrize("seed", [1])
 def test_everything_becomes_what_it_should(empty: Store, policy: Policy, seed: int) -> None:
     """Whatever was recorded and judged: the calls that go are those of the rules, what is flagged
@@ -166,6 +168,7 @@ def test_a_withdrawn_flag_is_none_and_a_person_s_counts(empty: Store, policy: Po
     assert retain(empty, policy).rows == 0
 
 
+@first_on("server", "module_store")
 def test_what_belongs_to_no_turn_goes_by_its_age(empty: Store, policy: Policy) -> None:
     """Rows without a turn, and rows of a turn of which there is no summary."""
     now = now_of(empty)
@@ -203,6 +206,7 @@ def test_what_others_refer_to_stays(empty: Store, policy: Policy) -> None:
     assert len(every_row(empty)["definition"]) == 3
 
 
+@pytest.mark.release
 @ONE_KIND
 def test_only_the_tables_of_the_policy_lose_rows(empty: Store, policy: Policy) -> None:
     """Calls that stay keep their contents."""
@@ -217,6 +221,7 @@ def test_only_the_tables_of_the_policy_lose_rows(empty: Store, policy: Policy) -
 # -- texts of summaries ------------------
 
 
+@first_on("server", "module_store")
 def test_summaries_lose_their_texts_and_nothing_else(empty: Store, policy: Policy) -> None:
     """Counts, times and reasons stay, and the words are in no part of the table any more."""
     now = now_of(empty)
@@ -235,6 +240,7 @@ def test_summaries_lose_their_texts_and_nothing_else(empty: Store, policy: Polic
     assert retain(empty, removing, apply=True).rows == 0
 
 
+@pytest.mark.release
 @ONE_KIND
 def test_texts_come_back_with_the_archive(empty: Store, policy: Policy) -> None:
     """Of what was flagged good; the row that was brought back is the newer one."""
@@ -279,6 +285,7 @@ def test_what_was_archived_comes_back_as_it_was(empty: Store, policy: Policy) ->
     assert every_row(empty) == back
 
 
+@pytest.mark.release
 @ONE_KIND
 def test_a_restore_into_an_empty_store_has_all_that_was_archived(
     empty: Store, policy: Policy
@@ -293,6 +300,7 @@ def test_a_restore_into_an_empty_store_has_all_that_was_archived(
     assert len(calls(empty)) == Archive(done.archive).manifest.tables["llm_call"].rows
 
 
+@first_on("server", "module_store")
 def test_judgments_come_back_with_what_they_are_of(empty: Store, policy: Policy) -> None:
     """Of turns, calls and sessions, and what was withdrawn of them; of nothing else."""
     made = fill(empty, 24)
@@ -349,6 +357,7 @@ def test_a_full_disk_and_then_another_archive(empty: Store, policy: Policy, tmp_
         assert Archive(archive).manifest.rows
 
 
+@pytest.mark.release
 @ONE_KIND
 def test_what_was_forgotten_stays_away(empty: Store, policy: Policy) -> None:
     """Whoever restores is asked about every row."""
@@ -379,6 +388,7 @@ def test_a_damaged_archive_brings_nothing_back(empty: Store, policy: Policy) -> 
 # -- what comes late ------------------
 
 
+@pytest.mark.release
 @ONE_KIND
 def test_rows_that_come_late_go_with_the_next_pass(empty: Store, policy: Policy) -> None:
     """Into an archive of their own where their turn is flagged good."""
@@ -401,6 +411,7 @@ def test_rows_that_come_late_go_with_the_next_pass(empty: Store, policy: Policy)
     assert first.archive != second.archive
 
 
+@first_on("embedded", "module_store")
 def test_one_pass_at_a_time(empty: Store, policy: Policy) -> None:
     """An embedded store is another's between two statements: a second pass would meet the first."""
     insert(empty, call("c1", start_time=now_of(empty) - 91 * DAY))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.representatives import first_on
 from turnspan_clickhouse.errors import QueryError, StoreError
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.read_only import QUERY_WAS_CANCELLED, Cancellation, ReadOnlyStore
@@ -94,6 +95,7 @@ def _named(store: Store, sql: str) -> list[str]:
     return [str(row[0]) for row in store.query(sql).rows]
 
 
+@first_on("server", "module_store")
 def test_every_table_function_is_refused_or_known_to_be_harmless(
     opened: Store, sandbox: Sandbox
 ) -> None:
@@ -136,6 +138,7 @@ def test_every_function_was_reviewed(opened: Store) -> None:
     assert set(combinators) <= set(COMBINATORS)
 
 
+@first_on("server", "module_store")
 def test_every_refused_function_is_refused(opened: Store, sandbox: Sandbox) -> None:
     known = functions()
     for name in _named(opened, "SELECT name FROM system.functions"):

@@ -9,6 +9,7 @@ import pytest
 
 from support.clickhouse_server import ANALYST_PASSWORD, ClickHouseServer
 from support.kept_stores import migrated
+from support.representatives import first_on
 from support.shared import REPOSITORY
 from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.store.client import Store
@@ -105,6 +106,7 @@ def test_what_reads_records_runs_and_answers_the_same(
         assert sorted(map(str, given.rows)) == sorted(map(str, plain.rows))
 
 
+@first_on("server", "module_store")
 def test_diagnostics_seed_queries_and_views_run(sandbox: Sandbox, opened: Store) -> None:
     parameters = {
         "project": "", "since": as_parameter(EARLIEST), "until": as_parameter(LATEST), "limit": 5,
