@@ -21,6 +21,8 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrations
 from turnspan_console.checks import store as checks
 
+pytestmark = pytest.mark.with_schema
+
 Findings = dict[str, tuple[str, str]]
 
 
@@ -56,6 +58,7 @@ def examine(invoke: Invoke) -> Callable[..., Findings]:
 # -- migrate --------------------------------------------------------------------------------------
 
 
+@pytest.mark.with_schema(False)
 def test_migrate_creates_the_schema_once(invoke: Invoke, store_dsn: Dsn) -> None:
     store = address(store_dsn)
     dry = invoke("--store", store, "migrate", "--dry-run")
@@ -69,6 +72,7 @@ def test_migrate_creates_the_schema_once(invoke: Invoke, store_dsn: Dsn) -> None
     assert "CREATE TABLE" in invoke("--store", store, "migrate", "--dry-run", "--all").stdout
 
 
+@pytest.mark.with_schema(False)
 def test_a_dry_run_makes_nothing(invoke: Invoke, embedded_dsn: Dsn) -> None:
     assert invoke("--store", str(embedded_dsn), "migrate", "--dry-run").exit_code == 0
     assert embedded_dsn.path is not None and not embedded_dsn.path.exists()

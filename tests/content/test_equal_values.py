@@ -27,6 +27,8 @@ from turnspan.content.text_message import as_dict_message
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
 
+pytestmark = pytest.mark.with_schema
+
 
 class Number(enum.IntEnum):
     """Equal to its value."""

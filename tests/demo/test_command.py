@@ -21,6 +21,8 @@ from turnspan_demo.server import ModelServer
 from turnspan_demo.written import shipped
 from turnspan_records.access import open_dsn
 
+pytestmark = pytest.mark.with_schema
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 COMMANDS = Path(sys.executable).parent
 
@@ -66,6 +68,7 @@ def test_demo_of_the_shipped_runs(embedded_dsn: Dsn) -> None:
     assert ended.stderr == ""
 
 
+@pytest.mark.release
 def test_demo_over_the_store_of_another_version(tmp_path: Path) -> None:
     """Its own store, made of other tables, is set aside whole, and a new one made."""
     store = tmp_path / "turnspan" / "demo"
@@ -79,6 +82,7 @@ def test_demo_over_the_store_of_another_version(tmp_path: Path) -> None:
     assert len(list(store.parent.glob("demo-*"))) == 1
 
 
+@pytest.mark.release
 def test_demo_on_a_server(server_dsn: Dsn) -> None:
     """The same on a ClickHouse server; its password is neither printed nor lost."""
     ended = run(
@@ -122,6 +126,7 @@ def test_demo_of_the_training_camp(embedded_dsn: Dsn) -> None:
     assert sorted(one.name for one in made.iterdir()) == ["preference", "sft"]
 
 
+@pytest.mark.release
 def test_demo_with_an_otlp_endpoint_that_is_away(embedded_dsn: Dsn) -> None:
     """Where the endpoint does not answer it says so, and the records land anyway."""
     ended = run(
@@ -135,6 +140,7 @@ def test_demo_with_an_otlp_endpoint_that_is_away(embedded_dsn: Dsn) -> None:
     assert "The spans could not be sent to http://127.0.0.1:9." in ended.stdout
 
 
+@pytest.mark.release
 def test_demo_of_every_kind_of_trajectory_file(embedded_dsn: Dsn) -> None:
     """Runs of every file land with the counts of their files, with both SDKs."""
     files = trajectories()
@@ -169,7 +175,11 @@ def test_demo_says_that_the_server_is_away() -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "session"), [("openai_agent.py", "weather-1"), ("anthropic_agent.py", "weather-2")]
+    ("script", "session"),
+    [
+        pytest.param("openai_agent.py", "weather-1", marks=pytest.mark.release),
+        ("anthropic_agent.py", "weather-2"),
+    ],
 )
 def test_example_script(
     model_server: ModelServer, embedded_dsn: Dsn, script: str, session: str
@@ -251,6 +261,7 @@ def test_the_model_server_runs_on_its_own() -> None:
     assert re.match(r"export ANTHROPIC_BASE_URL=http://127\.0\.0\.1:\d+ ANTHROPIC_API", lines[3])
 
 
+@pytest.mark.release
 def test_demo_of_the_wiki_agent(embedded_dsn: Dsn) -> None:
     """One context in full, the diagnostics over all of them, an editor's correction as a pair,
     a set, and what to do next."""
@@ -283,6 +294,7 @@ def next_id(text: str) -> list[str]:
     return re.findall(r"turnspan context ([0-9a-f]{16})", text)[:1]
 
 
+@pytest.mark.release
 def test_demo_that_opens_the_page_at_its_end(embedded_dsn: Dsn, tmp_path: Path) -> None:
     """It shows the records that were just made; Ctrl+C ends it in order."""
     opened = tmp_path / "opened"

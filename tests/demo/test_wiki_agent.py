@@ -36,6 +36,8 @@ from wiki_agent.pages import FolderWiki, MemoryWiki, Page
 from wiki_agent.plan import is_obviously_query, read
 from wiki_agent.settings import PAGE, TASKS, Settings, load
 
+pytestmark = pytest.mark.with_schema
+
 SEEDS = range(100)
 WORDS = ("cape", "lamp", "keeper", "tide", "ship", "harbour", "board", "stone", "oil", "rain")
 

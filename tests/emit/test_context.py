@@ -30,7 +30,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
-pytestmark = pytest.mark.usefixtures("threads")
+pytestmark = [pytest.mark.usefixtures("threads"), pytest.mark.with_schema]
 
 WAYS = 9 if sys.version_info >= (3, 11) else 8
 """How many ways ``fan_out`` takes."""

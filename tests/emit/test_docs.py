@@ -16,6 +16,8 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.with_schema
+
 
 def test_every_version_is_documented() -> None:
     """docs/instrumentation.md names the packages as they are tested."""

@@ -13,6 +13,8 @@ from turnspan.pipeline.program import program_name
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_records.access import open_dsn
 
+pytestmark = pytest.mark.with_schema
+
 
 @pytest.mark.parametrize(
     ("command", "name"),

@@ -15,10 +15,13 @@ import pytest
 import turnspan
 from land.spooling import largest_file
 from support.clickhouse_server import start_server
+from support.representatives import first_on
 from support.shared import REPOSITORY
 from turnspan_clickhouse.ship import unwritten
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
+
+pytestmark = pytest.mark.with_schema
 
 HERE = Path(__file__).parent
 FLUSH_INTERVAL = 0.1
@@ -46,6 +49,7 @@ def wait_for(path: Path) -> None:
         time.sleep(0.02)
 
 
+@first_on("server")
 def test_killed_agent_loses_at_most_one_interval(store_dsn: Dsn, tmp_path: Path) -> None:
     """kill -9 in the middle of a turn: after the next command every span that had ended one flush
     interval before is there exactly once, and the turn is interrupted with its children."""
@@ -83,6 +87,7 @@ def test_killed_agent_loses_at_most_one_interval(store_dsn: Dsn, tmp_path: Path)
     ]
 
 
+@pytest.mark.release
 def test_agents_killed_at_random_moments() -> None:
     """Ten of the two hundred kills of benchmarks/kill9.py: nothing older than an interval is lost,
     nothing lands twice, no turn of a dead agent is called running."""

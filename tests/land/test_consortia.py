@@ -23,6 +23,8 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.with_schema
+
 
 def runs(store: Store) -> dict[str, dict[str, Any]]:
     found = store.query("SELECT * FROM consortium_run").dicts()

@@ -6,12 +6,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from support.representatives import first_on
 from turnspan_clickhouse.ship.interrupted_work import interrupt_work
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.consortium.run_detail import consortium_run
+
+pytestmark = pytest.mark.with_schema
 
 SEEDS = range(6)
 ROWS = "SELECT consortium_id, status, duration FROM consortium FINAL"
@@ -24,6 +29,7 @@ def states(dsn: Dsn) -> dict[str, tuple[str, float]]:
         return {str(id_): (str(status), took) for id_, status, took in store.query(ROWS).rows}
 
 
+@first_on("server")
 def test_runs_of_processes_that_were_killed(store_dsn: Dsn) -> None:
     """At any moment: what had ended stays finished, nothing of the dead is running for ever."""
     program = Path(__file__).with_name("crashing_runs.py")

@@ -29,6 +29,8 @@ from turnspan_records.contexts import AssembledContext, contexts
 from turnspan_records.detail import detail
 from turnspan_records.lookup import RecordRef, find
 
+pytestmark = pytest.mark.with_schema
+
 PAGE = "The lighthouse of Cabo Norte was lit in 1887. " * 3
 TIDES = "Tides at the cape reach four metres. " * 3
 

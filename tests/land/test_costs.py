@@ -25,6 +25,8 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.with_schema
+
 MESSAGES: Any = [{"role": "user", "content": "hi"}]
 
 # 100 tokens in, 60 of them read from the cache, 20 out, at 2.5, 1.25 and 10 dollars a million

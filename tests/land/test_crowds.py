@@ -29,6 +29,8 @@ from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access.spooled import writers
 
+pytestmark = pytest.mark.with_schema
+
 
 @contextlib.contextmanager
 def open_files(more: int) -> Generator[None]:

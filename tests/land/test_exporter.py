@@ -25,6 +25,8 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.with_schema
+
 
 class Recorder:
     """An application that records to a store, and a reader of what landed."""

@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace import TracerProvider
 import turnspan
 from land.spooling import ask
 from land.trial import ROWS, Figures, Trial, on_page
+from support.kept_stores import copy_schema
 from support.small_disk import SmallDisk, small_disk
 from turnspan.pipeline.processor import RecordProcessor
 from turnspan.tracing.state import default
@@ -30,6 +31,8 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.store.opening import open_store
+
+pytestmark = pytest.mark.with_schema
 
 
 @pytest.fixture
@@ -89,6 +92,7 @@ def application(request: pytest.FixtureRequest) -> Iterator[Application]:
 @pytest.fixture
 def bare_dsn(tmp_path: Path) -> Dsn:
     """An embedded store; unlike ``embedded_dsn`` it leaves TURNSPAN_SPOOL as it is."""
+    copy_schema(tmp_path / "store")
     return Dsn(scheme="chdb", path=tmp_path / "store")
 
 
@@ -295,6 +299,7 @@ def test_a_poison_record_among_500(recording_to: Dsn) -> None:
     on_page("a poison record among 500", Figures(500, distinct, count - distinct, 0))
 
 
+@pytest.mark.release
 def test_a_20_mb_prompt_with_30_images(recording_to: Dsn) -> None:
     """One call, one message, every byte of it."""
     turnspan.shutdown()

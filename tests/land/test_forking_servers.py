@@ -21,6 +21,8 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.with_schema
+
 HERE = Path(__file__).parent
 FLUSH_INTERVAL = 0.5
 TURNS = """

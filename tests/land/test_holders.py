@@ -30,6 +30,8 @@ from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.cli import turnspan as cli
 
+pytestmark = pytest.mark.with_schema
+
 _SHIPS = """
 import sys, time
 from turnspan_clickhouse.store.dsn import parse

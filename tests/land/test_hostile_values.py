@@ -17,6 +17,8 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.with_schema
+
 
 def deep(make: Callable[[Any], Any]) -> Any:
     """A container in a container, 100,000 times."""

@@ -18,6 +18,8 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.with_schema
+
 
 @pytest.fixture
 def recorder(store_dsn: Dsn) -> Iterator[None]:

@@ -21,6 +21,8 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.with_schema
+
 PER_SECOND = 100_000 // 60
 SECONDS = 2
 
@@ -65,7 +67,7 @@ def test_a_hundred_thousand_spans_a_minute(store_dsn: Dsn, provider: TracerProvi
 
 @pytest.mark.parametrize(
     ("store_kind", "kept"),
-    [("server", True), ("embedded", False)],
+    [("server", True), pytest.param("embedded", False, marks=pytest.mark.release)],
     ids=["bytes kept", "by hash"],
     indirect=["store_kind"],
 )

@@ -23,7 +23,10 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, current_version
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.with_schema
 
+
+@pytest.mark.with_schema(False)
 def test_what_waits_lands_in_every_table_and_the_spool_is_empty(store_dsn: Dsn) -> None:
     """A fresh store is migrated on the way."""
     spool = Spool(store_dsn.spool)
@@ -181,6 +184,7 @@ def shipper(dsn: Dsn, spool: Spool) -> Shipper:
     return Shipper(lambda: open_store(dsn), spool)
 
 
+@pytest.mark.with_schema(False)
 def test_a_missing_schema_keeps_everything_and_says_the_remedy(store_dsn: Dsn) -> None:
     """Nothing is set aside; after the migration it all lands."""
     spool = Spool(store_dsn.spool)

@@ -14,6 +14,7 @@ import pytest
 
 import turnspan
 from land.spooling import ask, calls, no_more_files, spooled
+from support.representatives import few
 from turnspan import lifecycle
 from turnspan.runtime.guard import errors
 from turnspan_clickhouse.errors import SpoolError
@@ -27,6 +28,8 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access.spooled import refused
+
+pytestmark = pytest.mark.with_schema
 
 COUNT = "SELECT count(), uniqExact(span_id) FROM tool_call"
 
@@ -122,7 +125,11 @@ PASSING = (
 )
 
 
-@pytest.mark.parametrize("number", PASSING, ids=lambda number: errno.errorcode[number])
+@pytest.mark.parametrize(
+    "number",
+    few(PASSING, [errno.ENOSPC, errno.EMFILE]),
+    ids=lambda number: errno.errorcode[number],
+)
 def test_whatever_keeps_the_spool_from_being_written(
     number: int, embedded_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,8 @@ from turnspan_console.cli import turnspan as command_line
 from turnspan_console.web.app import make_app
 from turnspan_console.web.reader import StoreReader
 
+pytestmark = pytest.mark.with_schema
+
 openai = pytest.importorskip("openai")
 
 PAGE = (REPOSITORY / "docs" / "architecture.md").read_text("utf-8")

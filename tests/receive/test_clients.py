@@ -16,14 +16,17 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from receive.serving import serving
 from receive.test_order import ask
 from support import node
+from support.representatives import few
 from turnspan_clickhouse.store.dsn import Dsn
+
+pytestmark = pytest.mark.with_schema
 
 AGENT = Path(__file__).with_name("agent.mjs")
 QUESTION = "What is the weather in Oslo?"
 ANSWER = "It is 4 degrees in Oslo."
 
 
-@pytest.mark.parametrize("kind", ["plain", "ai6", "ai7", "ai7-legacy"])
+@pytest.mark.parametrize("kind", few(["plain", "ai6", "ai7", "ai7-legacy"], ["ai7"]))
 def test_a_javascript_agent(embedded_dsn: Dsn, kind: str) -> None:
     """One turn of two calls and a tool, told by hand and by each generation of the AI SDK, once
     in JSON and once in protobuf."""

@@ -15,6 +15,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.trace import ReadableSpan
@@ -27,6 +28,8 @@ from support.story import ENTRY
 from turnspan_clickhouse.receive.decoded import InternCache
 from turnspan_clickhouse.receive.otlp_protobuf import decode_protobuf
 from turnspan_clickhouse.store.dsn import Dsn
+
+pytestmark = pytest.mark.with_schema
 
 
 class Process:

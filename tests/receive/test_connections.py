@@ -16,6 +16,8 @@ from receive.test_command import receiving
 from receive.test_order import TWO_AGENTS
 from turnspan_clickhouse.store.dsn import Dsn
 
+pytestmark = pytest.mark.with_schema
+
 BODY = request("c", TWO_AGENTS).SerializeToString()
 
 

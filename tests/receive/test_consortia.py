@@ -9,6 +9,8 @@ from receive.serving import serving
 from receive.test_order import ask
 from turnspan_clickhouse.store.dsn import Dsn
 
+pytestmark = pytest.mark.with_schema
+
 
 def two_iterations() -> str:
     """A run of two iterations whose member fails once, in a run; returns the inner one's id."""

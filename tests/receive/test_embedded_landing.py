@@ -14,6 +14,8 @@ from turnspan_clickhouse.receive import embedded_landing
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
 
+pytestmark = pytest.mark.with_schema
+
 
 def test_much_is_landed_beside_a_reader(embedded_dsn: Dsn, monkeypatch: pytest.MonkeyPatch) -> None:
     """Little waits for whoever reads; much lands by itself, and a reader that has the store open

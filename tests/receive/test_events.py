@@ -26,6 +26,8 @@ from turnspan import config
 from turnspan_clickhouse.receive import late_events as silent_calls
 from turnspan_clickhouse.store.dsn import Dsn
 
+pytestmark = pytest.mark.with_schema
+
 DETAILS = "gen_ai.client.inference.operation.details"
 EVALUATION = "gen_ai.evaluation.result"
 ASKED: list[dict[str, Any]] = [

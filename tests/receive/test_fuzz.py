@@ -19,6 +19,8 @@ from turnspan.content.model import as_dict, as_list
 from turnspan_clickhouse.receive import decoded
 from turnspan_clickhouse.store.dsn import Dsn
 
+pytestmark = pytest.mark.with_schema
+
 ALLOWED = {200, 400, 413}
 
 

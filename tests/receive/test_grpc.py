@@ -30,6 +30,8 @@ from turnspan_clickhouse.receive.decoded import InternCache
 from turnspan_clickhouse.receive.otlp_protobuf import decode_protobuf
 from turnspan_clickhouse.store.dsn import Dsn
 
+pytestmark = pytest.mark.with_schema
+
 TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 LOGS = "/opentelemetry.proto.collector.logs.v1.LogsService/Export"
 METRICS = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"

@@ -21,6 +21,8 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.with_schema
+
 Row = dict[str, Any]
 
 TWO_AGENTS = (

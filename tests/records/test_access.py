@@ -28,6 +28,8 @@ from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access import open_dsn, open_records
 from turnspan_records.access.spooled import Writers, refused, restore_refused, writers
 
+pytestmark = pytest.mark.with_schema
+
 
 def spool_rows(dsn: Dsn, *rows: Record) -> SpoolWriter:
     writer = SpoolWriter(Spool(dsn.spool))
@@ -46,6 +48,7 @@ def analyst(server: ClickHouseServer, dsn: Dsn) -> Dsn:
     return server.dsn(dsn.database, user="analyst", password=ANALYST_PASSWORD)
 
 
+@pytest.mark.with_schema(False)
 def test_a_fresh_store_is_migrated_and_what_waits_lands(store_dsn: Dsn) -> None:
     writer = spool_rows(store_dsn, call("a1"), call("a2"))
     assert count(store_dsn) == 2
@@ -137,6 +140,7 @@ def test_a_reader_reads_although_it_may_not_ship_what_waits(
     assert len(Spool(server_dsn.spool).segments()) == 1
 
 
+@pytest.mark.with_schema(False)
 def test_a_store_is_opened_by_its_address_from_python(
     store_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,10 +39,15 @@ def migrated(dsn: Dsn) -> Generator[Store]:
     """Open a store with today's schema; an embedded one that is not there is copied, and has the
     identity of every other copy."""
     if dsn.path is not None and not dsn.path.exists():
-        shutil.copytree(Path(_template().name) / "store", dsn.path, symlinks=True)
+        copy_schema(dsn.path)
     with open_store(dsn) as store:
         migrate(store)
         yield store
+
+
+def copy_schema(path: Path) -> None:
+    """Make an embedded store with today's schema, as a copy of one."""
+    shutil.copytree(Path(_template().name) / "store", path, symlinks=True)
 
 
 @functools.cache

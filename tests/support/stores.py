@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import ClickHouseServer, start_server
-from support.kept_stores import KeptStores, migrated
+from support.kept_stores import KeptStores, copy_schema, migrated
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.shared_engine import step_aside
@@ -38,11 +38,21 @@ def clickhouse_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clic
 
 
 @pytest.fixture
-def embedded_dsn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dsn]:
+def embedded_dsn(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Dsn]:
     """A fresh embedded store in a temporary folder."""
     monkeypatch.delenv("TURNSPAN_SPOOL", raising=False)
+    if _has_schema(request):
+        copy_schema(tmp_path / "store")
     yield Dsn(scheme="chdb", path=tmp_path / "store")
     step_aside()
+
+
+def _has_schema(request: pytest.FixtureRequest) -> bool:
+    """Whether the test's marker ``with_schema`` says so; the closest counts."""
+    marker = request.node.get_closest_marker("with_schema")
+    return marker is not None and marker.args != (False,)
 
 
 @pytest.fixture
