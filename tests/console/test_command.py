@@ -155,7 +155,7 @@ def test_the_store_may_come_from_the_environment(
 
 def test_a_reader_that_leaves_early_is_no_error(filled: str) -> None:
     command = [sys.executable, "-c", ENTRY, "--store", filled]
-    sql = "SELECT number, repeat('x', 100) FROM numbers(200000)"
+    sql = "SELECT number, repeat('x', 100) FROM numbers(20000)"
     for arguments in (["sql", sql], ["sql", sql, "--format", "csv"], ["replay", "thread-7"]):
         with subprocess.Popen(
             [*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -242,6 +242,7 @@ def test_the_doctor_sees_the_engine_s_own_logs_outgrow_the_records(
         clickhouse_server.run(f"DROP TABLE {table} SYNC")
 
 
+@pytest.mark.with_schema(False)
 def test_the_doctor_reports_the_spool(
     examine: Callable[..., Findings], server_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext
 
 from support.normalised import Rows
+from support.representatives import few
 from turnspan import semconv
 from turnspan_clickhouse import foreign_dialects
 from turnspan_clickhouse.rows.tables import SpanRow
@@ -72,7 +73,7 @@ def read_by(stranger: dict[str, Any]) -> set[str]:
     return Watched.asked
 
 
-@pytest.mark.parametrize("name", STRANGERS)
+@pytest.mark.parametrize("name", few(STRANGERS, ["genai", "langfuse tool", "openinference agent"]))
 def test_a_span_lands_with_any_value_of_any_attribute(name: str) -> None:
     stranger = STRANGERS[name]
     refused: list[tuple[str, Any, str]] = []

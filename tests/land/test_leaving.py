@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import ClickHouseServer
+from support.representatives import few
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
@@ -63,6 +64,19 @@ SEVERAL_PROCESSES = (
     "child_outlives_its_work",
 )
 CASES = ONE_PROCESS | dict.fromkeys(SEVERAL_PROCESSES, 0)
+OFTEN = (
+    *("falls_off_the_end", "leaves_at_once", "is_terminated_with_a_turn_open", "exits_in_a_thread"),
+    *("is_interrupted", "replaces_itself", "forks_and_leaves", "forks_and_terminates"),
+    *("forks_in_a_turn", "pools_fork", "becomes_a_daemon"),
+)
+"""The cases of `make test`; the others, and all on a server, are tried before a release."""
+SELDOM = tuple(case for case in CASES if case not in OFTEN)
+GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "often": ("embedded", OFTEN),
+    "seldom": ("embedded", SELDOM),
+    "server": ("server", tuple(CASES)),
+}
+"""The cases that share a store, and its kind."""
 TURNS = {
     "is_terminated_with_a_turn_open": [("open", "interrupted", "interrupted")],
     "is_terminated_and_exits": [("open", "final", "error")],
@@ -99,18 +113,36 @@ class Landed:
     dropped: Mapping[str, int]
 
 
-@pytest.fixture(
-    scope="module", params=["embedded", pytest.param("server", marks=pytest.mark.release)]
-)
+@pytest.fixture(scope="module")
+def known() -> dict[str, Landed]:
+    """What is in the store of each group that was tried already."""
+    return {}
+
+
+@pytest.fixture
 def landed(
     request: pytest.FixtureRequest,
+    known: dict[str, Landed],
     clickhouse_server: ClickHouseServer,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Landed:
-    """All cases side by side, on one store; then `ship`, as the next command would."""
-    home = tmp_path_factory.mktemp(f"leaving-{request.param}")
+    """What is in the store of a group of cases."""
+    group: str = request.param
+    if group not in known:
+        known[group] = tried(*GROUPS[group], clickhouse_server, tmp_path_factory)
+    return known[group]
+
+
+def tried(
+    kind: str,
+    cases: tuple[str, ...],
+    clickhouse_server: ClickHouseServer,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Landed:
+    """Cases side by side, on one store; then `ship`, as the next command would."""
+    home = tmp_path_factory.mktemp(f"leaving-{kind}")
     dsn = Dsn("chdb", path=home / "store")
-    if request.param == "server":
+    if kind == "server":
         dsn = clickhouse_server.dsn(f"leaving_{uuid.uuid4().hex[:8]}")
     spool = Spool(home / "spool")
     with open_store(dsn) as store:
@@ -135,7 +167,7 @@ def landed(
         return Left(done.returncode, done.stderr, log.read_text().split())
 
     with ThreadPoolExecutor(3) as pool:
-        left = dict(zip(CASES, pool.map(run, CASES), strict=True))
+        left = dict(zip(cases, pool.map(run, cases), strict=True))
     with open_store(dsn) as store:
         shipped = ship(store, spool=spool)
         assert shipped.ok, shipped
@@ -151,14 +183,22 @@ def landed(
             " != '' ORDER BY ALL"
         ).rows:
             turns.setdefault(str(case), []).append((str(turn[0]), str(turn[1]), str(turn[2])))
-    if request.param == "server":
+    if kind == "server":
         clickhouse_server.run(f"DROP DATABASE {dsn.database} SYNC")
     return Landed(
         left, {str(name): int(count) for name, count in rows}, turns, spool.usage().dropped
     )
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("landed", "case"),
+    [
+        *(("often", case) for case in OFTEN),
+        *(pytest.param("seldom", case, marks=pytest.mark.release) for case in SELDOM),
+        *(pytest.param("server", case, marks=pytest.mark.release) for case in CASES),
+    ],
+    indirect=["landed"],
+)
 def test_what_was_emitted_landed_once(landed: Landed, case: str) -> None:
     """Row by row; the process ends as it would without us, and says nothing that it would not."""
     left = landed.cases[case]
@@ -176,6 +216,7 @@ def test_what_was_emitted_landed_once(landed: Landed, case: str) -> None:
     assert landed.dropped == {}
 
 
+@pytest.mark.parametrize("landed", few(GROUPS, ["often"]), indirect=True)
 def test_nothing_landed_that_was_not_emitted(landed: Landed) -> None:
     """Except what threads were about to note when their process ended: one piece each."""
     emitted = {name for left in landed.cases.values() for name in left.emitted}

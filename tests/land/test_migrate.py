@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from support.landing import insert
-from support.representatives import few
+from support.representatives import few, first_on
 from support.rows import call
 from turnspan_clickhouse.errors import QueryError, StoreError
 from turnspan_clickhouse.rows.tables import RECORDS, columns
@@ -140,6 +140,7 @@ def test_what_was_applied_before_an_error_is_recorded(
         assert len(migrate(store)) == len(migrations()) - 4
 
 
+@first_on("server")
 def test_two_migrations_at_once_are_safe(store_dsn: Dsn) -> None:
     """Both succeed; the schema is there once. An embedded store is migrated one after the other."""
     failures: list[BaseException] = []

@@ -25,6 +25,7 @@ from opentelemetry.trace import (
 import turnspan
 from no_code.conftest import Stage
 from no_code.talks import call_of
+from support.representatives import few
 from turnspan.pipeline.processor import RecordProcessor
 from turnspan_clickhouse.normalise import foreign
 
@@ -664,7 +665,7 @@ def test_a_conversation_that_another_tells_without_words(stage: Stage, first: st
     assert [tool.result for tool in stage.rows.tools] == ["warm"] * 3
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", few(range(40), range(8)))
 @pytest.mark.usefixtures("long_waits")
 def test_batches_may_end_between_two_that_tell_of_a_call(stage: Stage, seed: int) -> None:
     """Two users who say the same, and a package whose spans give their words incompletely."""
@@ -708,7 +709,7 @@ def test_batches_may_end_between_two_that_tell_of_a_call(stage: Stage, seed: int
     assert {call.scope_name for call in stage.rows.calls} == {"turnspan.openai"}
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", few(range(40), range(8)))
 @pytest.mark.usefixtures("long_waits")
 def test_batches_may_end_between_words_and_a_span_without(stage: Stage, seed: int) -> None:
     """An SDK's own span tells of a call without its words; another package's around it has them,
@@ -745,7 +746,7 @@ def test_batches_may_end_between_words_and_a_span_without(stage: Stage, seed: in
 @pytest.mark.usefixtures("long_waits")
 @pytest.mark.parametrize("named", [True, False], ids=["by ids", "by words"])
 @pytest.mark.parametrize("apart", [False, True], ids=["around ours", "beside ours"])
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", few(range(50), range(8)))
 def test_agents_of_two_users_whose_tools_are_alike(
     stage: Stage, seed: int, apart: bool, named: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from support.canaries import CONTENT, NEEDLES, PLAIN
 from support.canary import Left, Run, every_file, every_row, reject_all
+from support.representatives import few
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
 
@@ -39,7 +40,9 @@ def sent(left: Left) -> dict[str, str | bytes]:
     return {"console": left.stdout, "log": left.stderr, "metrics": left.metrics, **bodies}
 
 
-@pytest.mark.parametrize("environment", [{}, ON_SPANS], ids=["spans without", "spans with content"])
+@pytest.mark.parametrize(
+    "environment", few([{}, ON_SPANS], [ON_SPANS]), ids=["spans without", "spans with content"]
+)
 def test_no_secret_in_an_embedded_store_its_spool_the_log_or_what_is_sent(
     environment: dict[str, str], embedded_dsn: Dsn, run: Run
 ) -> None:
