@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 import pytest
 
 pytest_plugins = (
@@ -20,6 +23,7 @@ pytest_plugins = (
     "support.traces",
 )
 
+PAGE = "tests/page/"
 _SHORT = frozenset({"content", "emit", "no_code", "privacy", "providers", "testing"})
 
 
@@ -31,3 +35,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if isinstance(item, pytest.Function) and "cluster" in item.fixturenames:
             item.add_marker(pytest.mark.release)
     items.sort(key=lambda item: item.path.parent.name in _SHORT)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Each process of a parallel run gets whole files; the page's all go to one, which then is the
+    only one with a browser, and with pages over the demo's records."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    scheduler: Any = importlib.import_module("xdist.scheduler").LoadFileScheduling(config, log)
+    file_of = scheduler._split_scope
+
+    def scope(test: str) -> str:
+        return PAGE if test.startswith(PAGE) else str(file_of(test))
+
+    scheduler._split_scope = scope
+    return scheduler
