@@ -13,6 +13,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 
 import turnspan
+from support.representatives import first_on
 from turnspan import config
 from turnspan.pipeline.processor import RecordProcessor
 from turnspan.runtime.ids import SecureIdGenerator
@@ -139,6 +140,7 @@ def test_decorated_turn_lands_with_its_calls_and_tools(recorder: Recorder) -> No
     assert len(recorder.rows("SELECT * FROM span")) == 4
 
 
+@first_on("server")
 def test_running_turn_is_seen_before_it_ends(recorder: Recorder) -> None:
     """T-15: a turn that has begun is a row; its final row replaces it."""
     scope = turnspan.agent("slow")
@@ -151,6 +153,7 @@ def test_running_turn_is_seen_before_it_ends(recorder: Recorder) -> None:
     assert final == [{"status": "final", "stop_reason": "empty_no_tools"}]
 
 
+@first_on("server")
 def test_a_turn_that_joins_a_session_has_one_row(recorder: Recorder) -> None:
     """A session that begins in an agent's function is its turn's, also while it runs."""
     count = "SELECT session_id, status FROM turn_summary"
@@ -160,6 +163,7 @@ def test_a_turn_that_joins_a_session_has_one_row(recorder: Recorder) -> None:
     assert recorder.rows(count) == [{"session_id": "s", "status": "final"}]
 
 
+@first_on("server")
 def test_undecorated_loop_becomes_turns(recorder: Recorder) -> None:
     """A plain loop without any decorator: one session, a turn for each user message, and the tool
     calls read from the messages."""
@@ -198,6 +202,7 @@ def test_undecorated_loop_becomes_turns(recorder: Recorder) -> None:
     ]
 
 
+@first_on("server")
 def test_history_lands_once(recorder: Recorder) -> None:
     """T-19: 30 rounds over one growing history store each message once."""
     history: list[Any] = [{"role": "user", "content": "start"}]
@@ -214,6 +219,7 @@ def test_history_lands_once(recorder: Recorder) -> None:
     assert longest == [{"n": 59}]
 
 
+@first_on("server")
 def test_content_switched_off_still_counts(recorder: Recorder) -> None:
     """Metadata only: tokens, cost and stop reason, no message and no text anywhere."""
     config.activate(config.resolve({"capture_content": False}, {}))

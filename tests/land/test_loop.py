@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import turnspan
+from support.representatives import first_on
 from turnspan_clickhouse.ship.interrupted_work import interrupt_work
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
@@ -38,6 +39,7 @@ def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in store.query(sql).rows]
 
 
+@first_on("server")
 @pytest.mark.usefixtures("recorder")
 def test_scores_are_computed_when_they_come(store_dsn: Dsn) -> None:
     """Nothing before both versions are judged; then the difference, by the attempts that count."""
@@ -79,6 +81,7 @@ def test_scores_are_computed_when_they_come(store_dsn: Dsn) -> None:
         ) == [(1, "succeeded", 2), (2, "succeeded", 2)]
 
 
+@first_on("server")
 @pytest.mark.usefixtures("recorder")
 def test_only_scores_of_one_kind_are_compared(store_dsn: Dsn) -> None:
     """A number of one scale is never taken from one of another."""
@@ -104,6 +107,7 @@ def test_only_scores_of_one_kind_are_compared(store_dsn: Dsn) -> None:
     assert found[1] == pytest.approx(0.4)
 
 
+@first_on("server")
 @pytest.mark.usefixtures("recorder")
 def test_what_holds_of_a_lineage_now(store_dsn: Dsn) -> None:
     """The newest of each; what was said once, until a rollout has begun."""

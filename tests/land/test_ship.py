@@ -13,6 +13,7 @@ import pytest
 from land import agent_run as run
 from land.processes import writer_process
 from land.spooling import ask, calls, spooled
+from support.representatives import first_on
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.rows.native_encoder import encode_block
 from turnspan_clickhouse.rows.tables import LlmCall, Record, SpanRow
@@ -92,6 +93,7 @@ def test_a_killed_writer_s_records_land_exactly_once(store_dsn: Dsn) -> None:
     assert ship(store_dsn).interrupted == 0
 
 
+@first_on("server")
 def test_a_living_writer_s_turns_keep_running(store_dsn: Dsn) -> None:
     """Its records land all the same."""
     with writer_process(Spool(store_dsn.spool).folder, limit=2) as writer:
@@ -103,6 +105,7 @@ def test_a_living_writer_s_turns_keep_running(store_dsn: Dsn) -> None:
         assert ship(store_dsn).interrupted == 1
 
 
+@first_on("server")
 def test_an_interrupted_turn_counts_what_its_children_did(store_dsn: Dsn) -> None:
     """Rounds, calls and tools are its own, tokens and models take its sub-agents in; a turn that
     had ended stays as it was."""
@@ -139,6 +142,7 @@ def test_an_interrupted_turn_counts_what_its_children_did(store_dsn: Dsn) -> Non
     assert (found["t2"]["status"], found["t2"]["duration"]) == ("final", 2.0)
 
 
+@first_on("server")
 def test_a_turn_without_children_is_interrupted_too(store_dsn: Dsn) -> None:
     """Zero calls, unknown tokens, no time."""
     writer = SpoolWriter(Spool(store_dsn.spool))
@@ -184,6 +188,7 @@ def shipper(dsn: Dsn, spool: Spool) -> Shipper:
     return Shipper(lambda: open_store(dsn), spool)
 
 
+@first_on("server")
 @pytest.mark.with_schema(False)
 def test_a_missing_schema_keeps_everything_and_says_the_remedy(store_dsn: Dsn) -> None:
     """Nothing is set aside; after the migration it all lands."""
