@@ -73,6 +73,7 @@ def rows(store: Path) -> dict[str, Any]:
         }
 
 
+@pytest.mark.release
 def test_the_example_of_the_page(spawn: Spawn, site: Path, tmp_path: Path) -> None:
     """At most 40 lines; killed, it goes on where it was, to the same rows as at once, and nothing
     is there twice."""

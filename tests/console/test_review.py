@@ -111,6 +111,7 @@ def test_undo_back_and_going_on_later(dsn: Dsn) -> None:
         assert screen.end() == 130
 
 
+@pytest.mark.release
 def test_two_reviewers_see_each_other(dsn: Dsn) -> None:
     """At the same embedded store at once: what one has judged the other is not asked, or shown
     where each judges each."""

@@ -32,6 +32,7 @@ def test_four_writers_and_a_reader_of_the_embedded_store(embedded_dsn: Dsn, tmp_
         assert compare(store, told).fine
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_short_lived_processes_share_their_inserts(server_dsn: Dsn, tmp_path: Path) -> None:
     """Twenty at once, each of one turn: a few parts, not one each."""

@@ -198,6 +198,7 @@ def test_what_belongs_to_another_user_stays_as_it_is(tmp_path: Path) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == 0o755
 
 
+@pytest.mark.release
 def test_the_doctor_names_a_folder_that_others_may_enter(tmp_path: Path) -> None:
     home = tmp_path / "share"
     run("-c", AGENT, home=home, umask=0o022)

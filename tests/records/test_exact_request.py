@@ -17,6 +17,7 @@ import pytest
 
 from support.cassettes import recorded_calls
 from support.landing import insert
+from support.representatives import first_on
 from support.rows import call
 from support.shared import enough
 from turnspan import config, semconv
@@ -82,6 +83,7 @@ def as_sent(body: Any) -> str:
     return json.dumps(digest_media(body), sort_keys=True)
 
 
+@first_on("server", "module_store")
 def test_every_recorded_body_is_told_as_it_was_sent(
     recorded: list[tuple[Any, ExactRequest]],
 ) -> None:
@@ -170,6 +172,7 @@ def test_a_copied_command_sends_the_same_body(
     assert not list(tmp_path.iterdir())
 
 
+@first_on("server", "module_store")
 def test_a_copied_program_sends_the_same_body(
     recorded: list[tuple[Any, ExactRequest]], wire: tuple[str, list[Any]], tmp_path: Any
 ) -> None:
