@@ -42,6 +42,7 @@ from turnspan_records.turn_filters import KNOWN, LOOKS
 
 sys.path.insert(0, str(Path(__file__).parent))  # also where a test runs this file
 
+from sdk_operations import SUMMARY, summary
 from sdk_operations import page as sdk_requests
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -340,3 +341,4 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
+    SUMMARY.write_text(summary(), encoding="utf-8")

@@ -2,7 +2,7 @@
 
 python .ci/sdk_operations.py           fail where an SDK sends what the table does not class
 python .ci/sdk_operations.py --write   put what is new into it as "?", take out what is gone
-python .ci/sdk_operations.py --docs    write docs/reference/sdk-requests.md
+python .ci/sdk_operations.py --docs    write docs/coverage.md and docs/reference/sdk-requests.md
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sdk_requests import COSTING, ROOT, SDKS, Request
 
 TABLE: Final = ROOT / "instrument" / "turnspan" / "wire" / "operations.json"
 PAGE: Final = ROOT / "docs" / "reference" / "sdk-requests.md"
+SUMMARY: Final = ROOT / "docs" / "coverage.md"
 UNCLASSED: Final = "?"
 
 EXTRAS: Final = {
@@ -94,7 +95,7 @@ RECORDED: Final = frozenset(
     for path in (
         *("/chat/completions", "/models/chat/completions", "/agents/completions", "/completions"),
         *("/fim/completions", "/responses", "/embeddings", "/messages", "/chat", "/embed"),
-        *("/api/chat", "/api/generate", "/api/embed", "/api/embeddings"),
+        *("/api/chat", "/api/generate", "/api/embed", "/api/embeddings", "/interactions"),
         *("/{}:generateContent", "/{}:streamGenerateContent", "/{}:embedContent"),
         "/{}:batchEmbedContents",
         *("/model/{}/converse", "/model/{}/converse-stream"),
@@ -196,6 +197,32 @@ def page() -> str:
     return text
 
 
+def summary() -> str:
+    """The page that says how many methods become what."""
+    table, counts = read_table(), dict[str, dict[str, set[str]]]()
+    for request in requests():
+        _, end = becomes(request, table)
+        of_sdk = counts.setdefault(request.sdk, {})
+        of_sdk.setdefault(end, set()).add(request.method)
+    text = SUMMARY_HEAD
+    for name in dict.fromkeys(each.name for each in SDKS):
+        recorded = counts[name].get("recorded", set[str]())
+        generic = counts[name].get("generic record", set[str]()) - recorded
+        free = counts[name].get("costs nothing", set[str]()) - recorded - generic
+        text += f"| {name} | {len(recorded)} | {len(generic)} | {len(free)} | 0 |\n"
+    return text
+
+
+SUMMARY_HEAD: Final = """# What is covered
+
+<!-- Written by `make reference` from the SDKs' sources: do not change it here. -->
+
+After this page you know that no request of an SDK is silent. These methods send requests:
+[each of them](reference/sdk-requests.md), and [how it is recorded](instrumentation.md).
+
+| SDK | recorded | generic record | costs nothing | silent |
+|---|---|---|---|---|
+"""
 ENDS: Final = ("recorded", "recorded, generic record", "generic record", "costs nothing")
 COLUMNS: Final = """| resource | methods | calls | operation | what becomes of it |
 |---|---|---|---|---|
@@ -217,6 +244,7 @@ def main(arguments: list[str]) -> int:
     unclear = unread(sent)
     if "--docs" in arguments:
         PAGE.write_text(page(), encoding="utf-8")
+        SUMMARY.write_text(summary(), encoding="utf-8")
         return 0
     if "--write" in arguments:
         table = {key: value for key, value in table.items() if key not in gone}

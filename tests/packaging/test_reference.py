@@ -24,6 +24,7 @@ def test_the_reference_is_what_the_code_says(reference: dict[str, Any]) -> None:
     """`make reference` writes it."""
     written = {path.name: path.read_text("utf-8") for path in reference["FOLDER"].iterdir()}
     assert written == reference["pages"]()
+    assert reference["SUMMARY"].read_text("utf-8") == reference["summary"]()
 
 
 def test_every_environment_variable_is_in_the_reference(reference: dict[str, Any]) -> None:
