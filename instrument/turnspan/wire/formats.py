@@ -16,6 +16,7 @@ from turnspan import semconv
 from turnspan.providers.anthropic.messages import Messages
 from turnspan.providers.google_genai.content import GenerateContent
 from turnspan.providers.google_genai.embeddings import GeminiEmbeddings
+from turnspan.providers.google_genai.interactions import Interactions
 from turnspan.providers.openai.chat import ChatCompletions
 from turnspan.providers.openai.completions import Completions
 from turnspan.providers.openai.embeddings import Embeddings
@@ -67,6 +68,7 @@ _PATHS: Final[tuple[tuple[str, ApiFormat], ...]] = (
     (r"(?<!/threads)(?<!/messages)/embeddings", ApiFormat(Embeddings(), "openai")),
     (r"/messages", _ANTHROPIC),
     (r":(?:generateContent|streamGenerateContent)", ApiFormat(GenerateContent(), "gcp.gemini")),
+    (r"/interactions", ApiFormat(Interactions(), "gcp.gemini")),
     (r":(?:embedContent|batchEmbedContents)", ApiFormat(GeminiEmbeddings(), "gcp.gemini")),
     (r"/publishers/anthropic/.+:(?:rawPredict|streamRawPredict)", _ANTHROPIC),
     (r"/model/[^/]+/converse(?:-stream)?", _CONVERSE),
