@@ -10,9 +10,11 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import grpc  # type: ignore[import-untyped]
 import httpx2
 import openai
 import pytest
@@ -340,3 +342,30 @@ def test_nothing_is_said_of_nothing(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="turnspan"):
         watch.say()
     assert caplog.records == []
+
+
+def test_over_grpc(watching: Watch) -> None:
+    """Google's older clients: a call of a model's service counts, another service's does not."""
+    server = grpc.server(ThreadPoolExecutor(1))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    service = "/google.ai.generativelanguage.v1beta.GenerativeService"
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        for name in (f"{service}/GenerateContent", f"{service}/CountTokens", "/shop.Orders/Add"):
+            with pytest.raises(grpc.RpcError):
+                channel.unary_unary(name)(b"")
+        streamed: Any = channel.unary_stream(f"{service}/StreamGenerateContent")
+        with pytest.raises(grpc.RpcError):
+            list(streamed(b""))
+
+    async def ask() -> None:
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+            with pytest.raises(grpc.RpcError):
+                await channel.unary_unary(f"{service}/GenerateContent")(b"")
+
+    asyncio.run(ask())
+    server.stop(None)
+    assert sum(seen().values()) == 3
+    assert {one.remedy for one in watching.seen()} == {
+        "record it by hand with turnspan.inference(...)"
+    }

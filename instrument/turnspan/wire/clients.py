@@ -20,6 +20,8 @@ _MODULES: Final = {
     "httpcore2": ("turnspan.wire.httpcore_pool", True),
     "http.client": ("turnspan.wire.http_connection", False),
     "aiohttp.client": ("turnspan.wire.aiohttp_session", False),
+    "grpc._channel": ("turnspan.wire.grpc_calls", True),
+    "grpc.aio._channel": ("turnspan.wire.grpc_calls", True),
     "websockets.client": ("turnspan.wire.web_sockets", False),
     "subprocess": ("turnspan.wire.agent_processes", False),
 }

@@ -7,6 +7,7 @@ host. What is seen is said once at exit, and written into the spool for ``turnsp
 
 from __future__ import annotations
 
+import inspect
 import sys
 import threading
 import time
@@ -15,7 +16,7 @@ from typing import Any, Final
 
 from turnspan import config
 from turnspan.config import logger
-from turnspan.patching.models_on_the_wire import agent_program
+from turnspan.patching.models_on_the_wire import agent_program, sender
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import guard
 from turnspan.tracing.begin_call import current_call
@@ -28,6 +29,7 @@ _MAX_KINDS: Final = 200
 _BY_HAND: Final = "record it by hand with turnspan.inference(...)"
 PROCESS: Final = "process"
 _WEBSOCKET: Final = " by WebSocket"
+_GRPC: Final = " by gRPC"
 
 
 @dataclass(slots=True)
@@ -103,6 +105,14 @@ class Watch:
         if self.active:
             self.count(request.library, host + _WEBSOCKET * (method == "WEBSOCKET"))
         return None
+
+    def missed(self, host: str) -> None:
+        """A model is asked over gRPC, which is not read."""
+        library = sender(inspect.currentframe())
+        if is_covered():
+            self.recorded += 1
+        elif self.active and not _is_excluded(library):
+            self.count(library, f"{host}{_GRPC}")
 
     def started(self, command: Any) -> None:
         """A process was started."""
@@ -182,7 +192,7 @@ def remedy(library: str, host: str) -> str:
         if f"{library}_agent_sdk" in sys.modules:
             return _BY_HAND
         return "it may send its spans over OTLP to turnspan receive (docs/receive.md)"
-    if host.endswith(_WEBSOCKET):
+    if host.endswith((_WEBSOCKET, _GRPC)):
         return _BY_HAND
     if not config.active().record_http:
         return "set TURNSPAN_RECORD_HTTP=true"
