@@ -354,7 +354,8 @@ def test_over_grpc(watching: Watch) -> None:
         for name in (f"{service}/GenerateContent", f"{service}/CountTokens", "/shop.Orders/Add"):
             with pytest.raises(grpc.RpcError):
                 channel.unary_unary(name)(b"")
-        streamed: Any = channel.unary_stream(f"{service}/StreamGenerateContent")
+        opened: Any = channel
+        streamed = opened.unary_stream(f"{service}/StreamGenerateContent")
         with pytest.raises(grpc.RpcError):
             list(streamed(b""))
 
