@@ -131,6 +131,7 @@ export interface CallScreen {
   time_to_first_chunk: number | null;
   round: number;
   provider: string;
+  operation: string;
   model: string;
   finish_reasons: string[];
   input_tokens: number | null;
@@ -928,6 +929,7 @@ export interface OutlineCall {
   time_to_first_chunk: number | null;
   round: number;
   provider: string;
+  operation: string;
   model: string;
   finish_reasons: string[];
   input_tokens: number | null;

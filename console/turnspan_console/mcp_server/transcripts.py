@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any, Final, Literal
 
 from turnspan.runtime.type_guards import is_dict, is_list
+from turnspan.semconv import OUTSIDE_ROUNDS
 from turnspan_console import values
 from turnspan_records.conversation import (
     CallRecord,
@@ -89,6 +90,7 @@ def _turn_facts(
 
 def _call(call: CallRecord, head: int, indent: str) -> Iterator[str]:
     facts = {
+        "operation": call.operation if call.operation in OUTSIDE_ROUNDS else "",
         "model": call.model,
         "round": call.round,
         "finish": ",".join(call.finish_reasons),

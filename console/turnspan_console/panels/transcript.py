@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
+from turnspan.semconv import OUTSIDE_ROUNDS
 from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
@@ -130,7 +131,8 @@ class Transcript:
         for message in call.new_messages:
             self._message(message)
         page.blank()
-        page.line(("assistant", styles.ASSISTANT), (f"  {self._call_facts(call)}", styles.FAINT))
+        who = call.operation if call.operation in OUTSIDE_ROUNDS else "assistant"
+        page.line((who, styles.ASSISTANT), (f"  {self._call_facts(call)}", styles.FAINT))
         with page.deeper():
             self._reply(call)
             for request in call.requests:

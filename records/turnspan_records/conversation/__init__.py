@@ -91,6 +91,7 @@ class CallFacts:
     time_to_first_chunk: float | None
     round: int
     provider: str
+    operation: str
     model: str
     finish_reasons: list[str]
     input_tokens: int | None

@@ -50,6 +50,7 @@ function CallFacts({ row: { call, number }, project }: { row: CallRow; project: 
     <>
       <h2>Call {number}</h2>
       <Facts>
+        <Fact name="operation">{plain(call.operation) || "–"}</Fact>
         <Fact name="model">{plain(call.model)}</Fact>
         <Fact name="took">{seconds(call.duration)}</Fact>
         <Fact name="first token">{seconds(call.time_to_first_chunk)}</Fact>

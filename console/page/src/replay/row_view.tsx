@@ -141,6 +141,9 @@ function CallView({ row, session }: { row: CallRow; session: Session }) {
   );
 }
 
+/** Operations that answer in words; of others, the name says what was asked. */
+const SAYING = new Set(["", "chat", "text_completion", "generate_content"]);
+
 function CallLine({ row: { call, number }, project }: { row: CallRow; project: string }) {
   const facts = [
     call.new.length ? `+${counted(call.new.length, "message")}` : "",
@@ -156,6 +159,7 @@ function CallLine({ row: { call, number }, project }: { row: CallRow; project: s
       <a href={to("call", project, call.span_id)} tabIndex={-1}>
         ● call {number}
       </a>{" "}
+      {!SAYING.has(call.operation) && <b>{plain(call.operation)} </b>}
       <bdi>{plain(call.model)}</bdi>
       {call.agent_name && <bdi class="faint"> {plain(call.agent_name)}</bdi>}
       <span class="faint">

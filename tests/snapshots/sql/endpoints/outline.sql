@@ -73,6 +73,7 @@ SELECT
  time_to_first_chunk,
  round,
  provider,
+ operation,
  tries,
  finish_reasons,
  input_tokens,
