@@ -82,16 +82,16 @@ def sender(frame: FrameType | None) -> str:
     for _ in range(_MAX_FRAMES):
         if frame is None:
             break
-        found = _library(frame.f_globals.get("__name__"))
+        module: Any = frame.f_globals.get("__name__")
+        found = _library(module) if type(module) is str else ""
         if found:
             return found
         frame = frame.f_back
     return ""
 
 
-def _library(module: Any) -> str:
-    if not isinstance(module, str):
-        return ""
+@lru_cache(maxsize=4_096)  # each request asks it of every module in its stack
+def _library(module: str) -> str:
     top, _, rest = module.partition(".")
     if top == "google":
         top = f"{top}.{rest.partition('.')[0]}"
