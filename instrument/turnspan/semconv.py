@@ -206,6 +206,8 @@ COMPLETED_USAGE: Final = {
 }
 """What a response cost that was made in the background, on the span that brought its end: they are
 the tokens of the call that made it."""
+BATCH_ID: Final = "turnspan.batch.id"
+BATCH_CUSTOM_ID: Final = "turnspan.batch.custom_id"  # of the request in its batch
 USAGE_COST: Final = "turnspan.usage.cost"  # in US dollars, as the provider told it
 USAGE_WEB_SEARCHES: Final = "turnspan.usage.web_searches"
 USAGE_FILE_SEARCHES: Final = "turnspan.usage.file_searches"

@@ -33,10 +33,12 @@ class ReceivedRequest:
 
 
 class RecordedServer:
-    """A context manager; ``answer`` is what it answers with."""
+    """A context manager; ``answer`` is what it answers with, unless ``answers`` has another."""
 
     def __init__(self) -> None:
         self.answer = RecordedAnswer(200, "application/json", b"{}")
+        self.answers: dict[str, RecordedAnswer] = {}
+        """By method and path (``GET /v1/batches/b``)."""
         self.received: list[ReceivedRequest] = []
         outer = self
 
@@ -48,6 +50,8 @@ class RecordedServer:
                 headers = {key.lower(): value for key, value in self.headers.items()}
                 outer.received.append(ReceivedRequest(self.path, body, headers))
                 outer._send(self)
+
+            do_GET = do_POST
 
             def log_message(self, format: str, *args: Any) -> None:
                 """Quiet."""
@@ -62,7 +66,9 @@ class RecordedServer:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def _send(self, handler: BaseHTTPRequestHandler) -> None:
-        answer, body = self.answer, self.answer.body
+        route = f"{handler.command} {handler.path.partition('?')[0]}"
+        answer = self.answers.get(route, self.answer)
+        body = answer.body
         handler.send_response(answer.status)
         handler.send_header("Content-Type", answer.content_type)
         if answer.packed and "gzip" in handler.headers.get("Accept-Encoding", ""):

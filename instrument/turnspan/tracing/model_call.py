@@ -67,6 +67,8 @@ class ModelCall:
     hide_usage_chunk = False
     """Whether we asked for the stream's usage: the caller must not see the extra chunk."""
     model = ""
+    end_time: int | None = None
+    """When its span ends, ns since the epoch, if not just then."""
     ended_with: Mapping[str, Any] | None = None
     """The attributes of its end, where an event is to tell them."""
     recording = False
@@ -190,7 +192,7 @@ class ModelCall:
             finally:
                 if self.state.closed:
                     self.state.late += 1
-                self.span.end()
+                self.span.end(self.end_time)
                 if token is not None:
                     detach(token)
 

@@ -24,6 +24,8 @@ from turnspan.providers.openai.responses import Responses
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.endpoint import Endpoint
 from turnspan.wire import bedrock, cohere, ollama
+from turnspan.wire.agent_sessions import AgentSessionEndpoint
+from turnspan.wire.batches import BatchEndpoint
 from turnspan.wire.model_request import OperationEndpoint
 
 Translation = Callable[[dict[str, Any]], dict[str, Any]]
@@ -124,6 +126,10 @@ def format_of(operation: str, library: str, path: str, body: Mapping[str, Any]) 
     if path.endswith(":predict") and is_dict(first) and "content" in first:
         return _PREDICTED  # Vertex makes images by this path, too
     language = _LANGUAGES.get(library, library or "custom")
+    if operation == "batch":
+        return ApiFormat(BatchEndpoint(), language)
+    if operation == "agent_session":
+        return ApiFormat(AgentSessionEndpoint(path), language)
     return ApiFormat(OperationEndpoint(operation), language)
 
 

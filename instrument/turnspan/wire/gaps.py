@@ -97,7 +97,7 @@ class Watch:
         if is_covered():
             self.recorded += 1
             return None
-        if _is_excluded(request.library):
+        if is_excluded(request.library):
             return None
         if tracer.on and method != "WEBSOCKET" and config.active().record_http:
             self.recorded += 1
@@ -170,7 +170,7 @@ watch = Watch()
 """The process's watch."""
 
 
-def _is_excluded(library: str) -> bool:
+def is_excluded(library: str) -> bool:
     """Whether nobody is to record this library."""
     # With the instrumentors, when they are asked for.
     from turnspan import instrumentation

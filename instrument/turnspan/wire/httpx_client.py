@@ -9,11 +9,12 @@ from typing import Any, Final
 from turnspan.patching.frame import Frame
 from turnspan.patching.patches import Args, Kwargs, Patches
 from turnspan.wire.exchange import Body, SentRequest, WireExchange, begin
+from turnspan.wire.fetched_answers import AnswerAlong, FetchedAnswer, fetch
 from turnspan.wire.gaps import watch
 from turnspan.wire.multipart import file_facts
 
 
-class HttpxClient(Frame[WireExchange]):
+class HttpxClient(Frame[WireExchange | FetchedAnswer]):
     """Around ``Client.send`` and its asynchronous twin."""
 
     place = "wire.httpx"
@@ -23,12 +24,15 @@ class HttpxClient(Frame[WireExchange]):
 
     def _begin(
         self, client: Any, args: Args, kwargs: Kwargs, /
-    ) -> tuple[WireExchange, Kwargs] | None:
+    ) -> tuple[WireExchange | FetchedAnswer, Kwargs] | None:
         request = args[0] if args else kwargs["request"]
         method, url = request.method, request.url
         if method == "GET" and request.headers.get("upgrade", "").lower() == "websocket":
             watch.to_record("WEBSOCKET", url.host, url.path)
             return None
+        fetched = fetch(method, url, request.stream)
+        if fetched is not None:
+            return fetched, kwargs
         seen = watch.to_record(method, url.host, url.path)
         if seen is None:
             return None
@@ -46,10 +50,12 @@ class HttpxClient(Frame[WireExchange]):
         exchange.call.enter()
         return exchange, kwargs
 
-    def _failed(self, call: WireExchange, owner: Any, error: BaseException, /) -> None:
+    def _failed(
+        self, call: WireExchange | FetchedAnswer, owner: Any, error: BaseException, /
+    ) -> None:
         call.failed(error)
 
-    def _answered(self, call: WireExchange, result: Any, /) -> None:
+    def _answered(self, call: WireExchange | FetchedAnswer, result: Any, /) -> None:
         body = call.answered(result.status_code, result.headers)
         if result.is_stream_consumed:
             body.feed(result.content, plain=True)
@@ -59,11 +65,11 @@ class HttpxClient(Frame[WireExchange]):
         else:
             result.stream = read_along(sys.modules[self._module], result.stream, body)
 
-    def _unsettled(self, call: WireExchange, result: Any, /) -> None:
+    def _unsettled(self, call: WireExchange | FetchedAnswer, result: Any, /) -> None:
         call.lost()
 
 
-def read_along(library: Any, stream: Any, body: Body) -> Any:
+def read_along(library: Any, stream: Any, body: Body | AnswerAlong) -> Any:
     """The stream that an answer is read from, as the library's own: it reads along."""
     sync, asynchronous = library.SyncByteStream, library.AsyncByteStream
     if isinstance(stream, asynchronous) and not isinstance(stream, sync):
@@ -83,7 +89,7 @@ _KINDS: Final[dict[Any, Any]] = {}
 class SyncReadAlong:
     """Passes an answer's bytes on as they come."""
 
-    def __init__(self, stream: Any, body: Body) -> None:
+    def __init__(self, stream: Any, body: Body | AnswerAlong) -> None:
         self._stream = stream
         self._body = body
 
@@ -112,7 +118,7 @@ class SyncReadAlong:
 class AsyncReadAlong:
     """The same for an asynchronous client."""
 
-    def __init__(self, stream: Any, body: Body) -> None:
+    def __init__(self, stream: Any, body: Body | AnswerAlong) -> None:
         self._stream = stream
         self._body = body
 

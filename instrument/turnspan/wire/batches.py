@@ -1,0 +1,132 @@
+"""Batches: what this process has seen of them and of their requests, for results to be read by.
+
+OpenAI takes the requests as an uploaded file and tells results in two more
+(https://platform.openai.com/docs/api-reference/batch); Anthropic takes them in the request itself
+(https://docs.anthropic.com/en/api/creating-message-batches).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+
+from turnspan.runtime.forks import in_child
+from turnspan.runtime.type_guards import is_dict, is_list
+from turnspan.tracing.endpoint import fields_of
+from turnspan.wire.answer_bytes import parsed
+from turnspan.wire.model_request import OperationEndpoint
+from turnspan.wire.past_calls import Newest
+
+_MAX_BATCHES: Final = 1_000
+_MAX_INPUT: Final = 64 * 2**20
+"""Bytes of requests that are remembered."""
+_MAX_RECORDED: Final = 500_000
+"""Results that are known to be recorded, of files that were not read to their end."""
+
+_NONE: Final[set[str]] = set()
+
+
+class BatchMemory:
+    """What this process knows of batches. Any thread may ask and tell."""
+
+    def __init__(self) -> None:
+        self._batches: Newest[dict[str, Any]] = Newest(_MAX_BATCHES)
+        self._of_file: Newest[str] = Newest(2 * _MAX_BATCHES)
+        self._inputs: Newest[bytes] = Newest(_MAX_BATCHES)
+        self._recorded: Newest[set[str] | None] = Newest(_MAX_BATCHES)
+        self._lock = threading.Lock()
+        self._size = 0
+        """Results that are in ``_recorded``."""
+        in_child(self._after_fork)
+
+    def _after_fork(self) -> None:
+        self._lock = threading.Lock()
+
+    def learn(self, document: Any) -> bool:
+        """A batch, or a list of them, as the API tells it."""
+        fields = fields_of(document)
+        listed = fields.get("data")
+        for batch in listed if is_list(listed) else [fields]:
+            identity = batch.get("id") if is_dict(batch) else None
+            if not isinstance(identity, str) or not is_dict(batch):
+                continue
+            with self._lock:
+                self._batches[identity] = batch
+                for name in ("output_file_id", "error_file_id"):
+                    if isinstance(batch.get(name), str):
+                        self._of_file[batch[name]] = identity
+        return True
+
+    def remember(self, identity: str, requests: bytes) -> None:
+        """The requests of a batch or an uploaded file: JSON lines, or a list."""
+        with self._lock:
+            self._inputs[identity] = requests
+            while sum(map(len, self._inputs.values())) > _MAX_INPUT:
+                self._inputs.popitem(last=False)
+
+    def batch_of(self, source: str) -> dict[str, Any]:
+        """The batch that a file of results is of, or that has this id; empty: it is not known."""
+        with self._lock:
+            identity = self._of_file.get(source, source)
+            return self._batches.get(identity) or {}
+
+    def requests_of(self, batch: Mapping[str, Any], source: str) -> dict[str, dict[str, Any]]:
+        """The requests by ``custom_id``, as far as they are remembered."""
+        with self._lock:
+            data = self._inputs.get(batch.get("input_file_id") or source)
+        if not data:
+            return {}
+        lines: Any = orjson.loads(data) if data[:1] == b"[" else parsed(data.split(b"\n"))
+        return {str(line.get("custom_id")): line for line in lines if is_dict(line)}
+
+    def claim(self, source: str, custom_id: str) -> bool:
+        """Whether nobody has recorded this result yet; from now on somebody has."""
+        with self._lock:
+            recorded = self._recorded.get(source, _NONE)
+            if recorded is None or custom_id in recorded:
+                return False
+            if recorded is _NONE:
+                recorded = self._recorded[source] = set()
+            recorded.add(custom_id)
+            self._size += 1
+            while self._size > _MAX_RECORDED:
+                self._size -= len(self._recorded.popitem(last=False)[1] or ())
+            return True
+
+    def complete(self, source: str) -> None:
+        """All results have been recorded: that is remembered in place of their ids."""
+        with self._lock:
+            if source in self._recorded:
+                self._size -= len(self._recorded[source] or ())
+                self._recorded[source] = None
+
+
+batches = BatchMemory()
+"""The process's."""
+
+
+class BatchEndpoint(OperationEndpoint):
+    """A batch that is made: which requests it is of is remembered."""
+
+    _requests: Any = None
+
+    def __init__(self) -> None:
+        super().__init__("batch")
+
+    def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
+        """Write the request's attributes."""
+        super().describe(body, attributes)
+        self._requests = body.get("requests")
+
+    def describe_response(
+        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
+    ) -> None:
+        """Write which batch it is."""
+        super().describe_response(response, attributes, cut=cut)
+        batches.learn(response)
+        identity, requests = fields_of(response).get("id"), self._requests
+        if is_list(requests) and isinstance(identity, str):
+            batches.remember(identity, orjson.dumps(requests))
