@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +15,11 @@ import pytest
 from opentelemetry.instrumentation.utils import suppress_instrumentation
 
 import turnspan
-from support.model_replies import chat, message
+from support.batch_provider import GPT, JSON, MODEL, START, jsonl, provide
 from support.recorded_server import RecordedAnswer, RecordedServer
 from turnspan import config
 from turnspan.testing import Recorded, record
 from turnspan_clickhouse.rows.tables import LlmCall, MessageRow, TurnSummary
-
-CREATED = "2026-11-20T10:00:00Z"
-ENDED = "2026-11-20T11:00:00Z"
-START = datetime(2026, 11, 20, 10, tzinfo=timezone.utc)
-MODEL = "claude-sonnet-4-5"
-GPT = "gpt-4o-mini"
-USAGE = {"input_tokens": 1_000, "output_tokens": 500, "service_tier": "batch"}
 
 
 @pytest.fixture
@@ -43,76 +35,6 @@ def recorded() -> Iterator[Recorded]:
     """Everything instrumented, recording in memory."""
     with record() as recorded:
         yield recorded
-
-
-def provide(server: RecordedServer, name: str = "1", *, piece: int = 50) -> None:
-    """Serve batches of this name. Ids are the process's to remember: each test has its own."""
-
-    def put(route: str, body: Any, kind: str = "application/json") -> None:
-        data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        server.answers[route] = RecordedAnswer(200, kind, data, piece * (kind != JSON))
-
-    identity = f"msgbatch_{name}"
-    path = f"/v1/messages/batches/{identity}"
-    made = {
-        "id": identity,
-        "type": "message_batch",
-        "created_at": CREATED,
-        "ended_at": ENDED,
-        "processing_status": "ended",
-        "results_url": f"{server.url}{path}/results",
-    }
-    put("POST /v1/messages/batches", {**made, "processing_status": "in_progress"})
-    put(f"GET {path}", made)
-    error = {"type": "invalid_request_error", "message": "too long"}
-    results = [
-        {"type": "succeeded", "message": {**message(), "model": MODEL, "usage": USAGE}},
-        {"type": "errored", "error": {"type": "error", "error": error, "request_id": "r"}},
-        {"type": "canceled"},
-        {"type": "expired"},
-    ]
-    lines = [{"custom_id": f"c{n}", "result": each} for n, each in enumerate(results)]
-    put(f"GET {path}/results", jsonl(lines), "application/x-jsonl")
-
-    batch: dict[str, Any] = {
-        "id": f"batch_{name}",
-        "object": "batch",
-        "endpoint": "/v1/chat/completions",
-        "input_file_id": f"file-in{name}",
-        "output_file_id": f"file-out{name}",
-        "error_file_id": f"file-err{name}",
-        "created_at": int(START.timestamp()),
-        "completed_at": int(START.timestamp()) + 60,
-        "status": "completed",
-        "completion_window": "24h",
-    }
-    put("POST /v1/files", {"id": f"file-in{name}", "object": "file", "purpose": "batch"})
-    put("POST /v1/batches", {**batch, "output_file_id": None, "status": "validating"})
-    put(f"GET /v1/batches/batch_{name}", batch)
-    body = {**chat(), "model": GPT, "service_tier": "default"}
-    body["usage"] = {"prompt_tokens": 1_000, "completion_tokens": 500, "total_tokens": 1_500}
-    lines = [{"id": "q0", "custom_id": "c0", "response": reply(200, body), "error": None}]
-    put(f"GET /v1/files/file-out{name}/content", jsonl(lines), "application/octet-stream")
-    refused = {"error": {"code": "bad_model", "message": "no such model", "type": "x"}}
-    late = {"code": "batch_expired", "message": "not in time"}
-    lines = [
-        {"id": "q1", "custom_id": "c1", "response": reply(400, refused), "error": None},
-        {"id": "q2", "custom_id": "c2", "response": None, "error": late},
-    ]
-    put(f"GET /v1/files/file-err{name}/content", jsonl(lines), "application/octet-stream")
-
-
-JSON = "application/json"
-
-
-def reply(status: int, body: Any) -> dict[str, Any]:
-    """What a line of OpenAI's results has."""
-    return {"status_code": status, "request_id": "r", "body": body}
-
-
-def jsonl(lines: list[Any]) -> bytes:
-    """JSON lines."""
-    return b"".join(b"%b\n" % json.dumps(line).encode() for line in lines)
 
 
 def claude(server: RecordedServer) -> anthropic.Anthropic:
@@ -189,16 +111,31 @@ def test_anthropic(server: RecordedServer, recorded: Recorded) -> None:
     assert turn.turn_id not in {row.turn_id for row in found.values()}
 
 
-def test_openai(server: RecordedServer, recorded: Recorded, tmp_path: Path) -> None:
-    """Results and errors are in two files, requests in a third."""
-    provide(server, "o")
+async def upload(server: RecordedServer, file: Any) -> openai.types.FileObject:
+    """Upload a batch's requests."""
+    async with openai.AsyncOpenAI(base_url=f"{server.url}/v1", api_key="k") as client:
+        return await client.files.create(file=file, purpose="batch")
+
+
+@pytest.mark.parametrize("given", ["path", "bytes", "file", "async"])
+def test_openai(server: RecordedServer, recorded: Recorded, tmp_path: Path, given: str) -> None:
+    """Results and errors are in two files, requests in a third, however that is given."""
+    provide(server, given)
     client = gpt(server)
     lines = [
         {"custom_id": f"c{n}", "method": "POST", "url": "/v1/chat/completions", "body": asked(n)}
         for n in range(3)
     ]
-    (tmp_path / "in.jsonl").write_bytes(jsonl(lines))
-    sent = client.files.create(file=tmp_path / "in.jsonl", purpose="batch")
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(jsonl(lines))
+    with path.open("rb") as file:
+        if given == "async":
+            sent = asyncio.run(upload(server, file))
+        else:
+            ways: dict[str, Any] = {"path": path, "bytes": ("in.jsonl", jsonl(lines)), "file": file}
+            sent = client.files.create(file=ways[given], purpose="batch")
+        assert file.closed is False
+    assert jsonl(lines) in server.received[-1].body
     made = client.batches.create(
         input_file_id=sent.id, endpoint="/v1/chat/completions", completion_window="24h"
     )
@@ -213,7 +150,8 @@ def test_openai(server: RecordedServer, recorded: Recorded, tmp_path: Path) -> N
     assert (row.input_tokens, row.output_tokens) == (1_000, 500)
     assert attribute(row, "openai.response.service_tier") == "batch"
     assert float(row.cost_usd or 0) == pytest.approx((1_000 * 0.15 + 500 * 0.6) / 2 / 1e6)
-    assert attribute(row, "turnspan.batch.id") == "batch_o"
+    assert attribute(row, "turnspan.batch.id") == f"batch_{given}"
+    assert {row.request_model for row in found.values()} == {MODEL}
     assert row.start_time == int(START.timestamp()) * 10**9
     assert row.duration == 60
     assert [found[f"c{n}"].error_type for n in range(3)] == ["", "bad_model", "batch_expired"]

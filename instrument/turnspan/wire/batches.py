@@ -21,7 +21,7 @@ from turnspan.wire.model_request import OperationEndpoint
 from turnspan.wire.past_calls import Newest
 
 _MAX_BATCHES: Final = 1_000
-_MAX_INPUT: Final = 64 * 2**20
+MAX_INPUT: Final = 64 * 2**20
 """Bytes of requests that are remembered."""
 _MAX_RECORDED: Final = 500_000
 """Results that are known to be recorded, of files that were not read to their end."""
@@ -64,7 +64,7 @@ class BatchMemory:
         """The requests of a batch or an uploaded file: JSON lines, or a list."""
         with self._lock:
             self._inputs[identity] = requests
-            while sum(map(len, self._inputs.values())) > _MAX_INPUT:
+            while sum(map(len, self._inputs.values())) > MAX_INPUT:
                 self._inputs.popitem(last=False)
 
     def batch_of(self, source: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import zlib
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from opentelemetry import context as otel_context
 
@@ -22,14 +22,13 @@ from turnspan.tracing.begin_call import is_suppressed
 from turnspan.wire.agent_sessions import SessionEvents, agent_sessions
 from turnspan.wire.answer_bytes import JsonLines, UnreadableError, WholeBody, events_of, unpacker
 from turnspan.wire.batch_results import BatchResults
-from turnspan.wire.batches import batches
+from turnspan.wire.batches import MAX_INPUT, batches
 from turnspan.wire.gaps import is_excluded
 from turnspan.wire.tracer import tracer
 
 _READ: Final = guard("wire.fetched")
 _LANGUAGES: Final = ("openai", "anthropic")
 Take = Callable[[Any], bool]
-"""Takes a document, line or event; false: the rest is not worth reading."""
 
 _RESULTS: Final = later(r".*/messages/batches/([^/]+)/results")
 _FILE: Final = later(r".*/files/([^/]+)/content")
@@ -37,37 +36,40 @@ _BATCH: Final = later(r".*/batches(?:/[^/]+)?")
 _EVENTS: Final = later(r".*/v1/sessions/([^/]+)(?:/threads/([^/]+))?(?:/events)?(?:/stream)?")
 
 
-class FetchedAnswer(NamedTuple):
-    """A request whose answer is read along. Its methods are those of a ``WireExchange``."""
+class FetchedAnswer:
+    """A request whose answer is read along, and its bytes as they pass: what a ``WireExchange`` and
+    a ``Body`` are to a call.
 
-    take: Take
-    ended: Callable[[bool], object] = bool
-    """Is told that no more comes, and whether the answer was complete."""
-    lines: bool = False
-    """Whether it is JSON lines, whatever its type says."""
+    Args:
+        take: Takes a document, line or event; false: the rest is not worth reading.
+        ended: Is told that no more comes, and whether the answer was complete.
+        lines: Whether it is JSON lines, whatever its type says.
+    """
+
+    _open = False
+    _begun = False
+
+    def __init__(
+        self, take: Take, ended: Callable[[bool], object] = bool, *, lines: bool = False
+    ) -> None:
+        self._take = take
+        self._ended = ended
+        self._lines = lines
 
     def failed(self, error: BaseException) -> None:
         """The client raised this: nothing was fetched."""
 
     def lost(self) -> None:
-        """The answer cannot be followed: nobody has lost a call that has not been told of."""
+        """The answer cannot be followed: no call is lost that has been told of."""
 
-    def answered(self, status: int, headers: Mapping[str, str]) -> AnswerAlong:
-        """The head of the answer is there; its bytes go to what this returns."""
-        return AnswerAlong(self, status, headers)
-
-
-class AnswerAlong:
-    """The bytes of such an answer, read as they pass. Its methods are those of a ``Body``."""
-
-    def __init__(self, fetched: FetchedAnswer, status: int, headers: Mapping[str, str]) -> None:
-        self._fetched = fetched
+    def answered(self, status: int, headers: Mapping[str, str]) -> FetchedAnswer:
+        """The head of the answer is there."""
         self._type = headers.get("content-type") or ""
         self._unpack = unpacker(headers.get("content-encoding") or "")
-        self._events = JsonLines() if fetched.lines else events_of(self._type)
+        self._events = JsonLines() if self._lines else events_of(self._type)
         self._whole = WholeBody()
-        self._taken = False
         self._open = status < 400
+        return self
 
     def feed(self, data: bytes, *, plain: bool = False) -> None:
         """Bytes have come; ``plain``: the client has unpacked them. Never raises."""
@@ -78,20 +80,22 @@ class AnswerAlong:
     def _feed(self, data: bytes, plain: bool) -> None:
         try:
             unpacked = data if plain else self._unpack(data)
+            if not self._begun and unpacked:
+                self._begun = True
+                if self._lines and unpacked[:1] != b"{":
+                    self._open = False  # another kind of file
+                    return
             if self._events is None:
                 self._whole.feed(unpacked)
-                return
-            self._give(self._events.feed(unpacked))
-            if not self._taken and b"\n" in unpacked and isinstance(self._events, JsonLines):
-                self._open = False  # its first line is no JSON: another kind of file
-        except (UnreadableError, zlib.error):  # the server's; the reader is told by its client
+            else:
+                self._give(self._events.feed(unpacked))
+        except (UnreadableError, zlib.error):  # the server's; the application's client tells
             self._open = False
 
     def _give(self, documents: list[Any]) -> None:
         for document in documents:
-            self._taken = True
             if self._open:
-                self._open = self._fetched.take(document)
+                self._open = self._take(document)
 
     def finish(self, error: BaseException | None = None, *, complete: bool = True) -> None:
         """No more bytes come. Never raises."""
@@ -103,7 +107,7 @@ class AnswerAlong:
                     self._give(whole if self._events is None else self._events.end())
             with _READ:
                 self._open = False
-                self._fetched.ended(complete)
+                self._ended(complete)
 
 
 def fetch(method: str, url: Any, stream: Any) -> FetchedAnswer | None:
@@ -156,18 +160,41 @@ def _fetched(path: str, target: dict[str, Any]) -> FetchedAnswer | None:
 
 
 def _uploaded(stream: Any) -> FetchedAnswer | None:
-    """The upload of a batch's requests, where they are bytes; a file is the application's."""
+    """The upload of a batch's requests."""
     fields = {field.name: field for field in getattr(stream, "fields", ())}
-    purpose = getattr(fields.get("purpose"), "value", None)
-    data = getattr(fields.get("file"), "file", None)
-    if purpose not in ("batch", b"batch") or not isinstance(data, (bytes, str)):
+    upload = fields.get("file")
+    if upload is None or getattr(fields.get("purpose"), "value", None) not in ("batch", b"batch"):
         return None
-    requests = data.encode() if isinstance(data, str) else data
+    along: FileAlong | None = None
+    if not isinstance(upload.file, (bytes, str)):
+        along = upload.file = FileAlong(upload.file)
 
     def take(document: Any) -> bool:
         identity = document.get("id") if is_dict(document) else None
         if isinstance(identity, str):
-            batches.remember(identity, requests)
+            data = upload.file if along is None else b"".join(along.pieces)
+            batches.remember(identity, data.encode() if isinstance(data, str) else data)
         return False
 
     return FetchedAnswer(take)
+
+
+class FileAlong:
+    """A file of the application's in a form that is sent: what the client reads is kept."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.pieces: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "seek":  # to its beginning: it is sent anew
+            self.pieces.clear()
+        return getattr(self._file, name)
+
+    def read(self, *args: Any) -> Any:
+        """As the file's."""
+        data = self._file.read(*args)
+        with _READ:
+            if sum(map(len, self.pieces)) < MAX_INPUT:
+                self.pieces.append(data)
+        return data

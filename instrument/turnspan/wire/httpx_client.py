@@ -9,7 +9,7 @@ from typing import Any, Final
 from turnspan.patching.frame import Frame
 from turnspan.patching.patches import Args, Kwargs, Patches
 from turnspan.wire.exchange import Body, SentRequest, WireExchange, begin
-from turnspan.wire.fetched_answers import AnswerAlong, FetchedAnswer, fetch
+from turnspan.wire.fetched_answers import FetchedAnswer, fetch
 from turnspan.wire.gaps import watch
 from turnspan.wire.multipart import file_facts
 
@@ -69,7 +69,7 @@ class HttpxClient(Frame[WireExchange | FetchedAnswer]):
         call.lost()
 
 
-def read_along(library: Any, stream: Any, body: Body | AnswerAlong) -> Any:
+def read_along(library: Any, stream: Any, body: Body | FetchedAnswer) -> Any:
     """The stream that an answer is read from, as the library's own: it reads along."""
     sync, asynchronous = library.SyncByteStream, library.AsyncByteStream
     if isinstance(stream, asynchronous) and not isinstance(stream, sync):
@@ -89,7 +89,7 @@ _KINDS: Final[dict[Any, Any]] = {}
 class SyncReadAlong:
     """Passes an answer's bytes on as they come."""
 
-    def __init__(self, stream: Any, body: Body | AnswerAlong) -> None:
+    def __init__(self, stream: Any, body: Body | FetchedAnswer) -> None:
         self._stream = stream
         self._body = body
 
@@ -118,7 +118,7 @@ class SyncReadAlong:
 class AsyncReadAlong:
     """The same for an asynchronous client."""
 
-    def __init__(self, stream: Any, body: Body | AnswerAlong) -> None:
+    def __init__(self, stream: Any, body: Body | FetchedAnswer) -> None:
         self._stream = stream
         self._body = body
 
