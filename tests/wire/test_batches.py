@@ -148,7 +148,7 @@ def test_openai(server: RecordedServer, recorded: Recorded, tmp_path: Path, give
     row = found["c0"]
     assert (row.operation, row.provider, row.response_model) == ("chat", "openai", GPT)
     assert (row.input_tokens, row.output_tokens) == (1_000, 500)
-    assert attribute(row, "openai.response.service_tier") == "batch"
+    assert attribute(row, "turnspan.response.service_tier") == "batch"
     assert float(row.cost_usd or 0) == pytest.approx((1_000 * 0.15 + 500 * 0.6) / 2 / 1e6)
     assert attribute(row, "turnspan.batch.id") == f"batch_{given}"
     assert {row.request_model for row in found.values()} == {MODEL}

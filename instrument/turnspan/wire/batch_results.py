@@ -8,14 +8,12 @@ from typing import Any, Final
 from turnspan import semconv
 from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict
-from turnspan.tracing.endpoint import Endpoint, ReplyFacts
 from turnspan.wire.batches import batches
 from turnspan.wire.formats import format_of
 from turnspan.wire.operations import FREE, operation_of
 from turnspan.wire.past_calls import PastCallError, failure, nanoseconds, record_call
 
 _RESULT: Final = guard("wire.batch_result")
-_TIER: Final = "batch"
 _PATHS: Final = {
     "response": "/v1/responses",
     "text_completion": "/v1/completions",
@@ -23,41 +21,6 @@ _PATHS: Final = {
 }
 """The API that a response is of, by what it calls itself, where nothing else tells."""
 _ENDS: Final = ("completed_at", "ended_at", "expired_at", "cancelled_at", "failed_at")
-
-
-class BatchedRequest(Endpoint):
-    """A request of a batch: one to its API, at the price of a batch."""
-
-    def __init__(self, inner: Endpoint, facts: Mapping[str, Any]) -> None:
-        self.operation = inner.operation
-        self.dialect = inner.dialect
-        self._inner = inner
-        self._facts = facts
-
-    def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
-        """Write the request's attributes."""
-        self._inner.describe(body, attributes)
-        attributes.update(self._facts)
-
-    def freeze(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The request, which is ours already."""
-        return dict(body)
-
-    def describe_response(
-        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
-    ) -> None:
-        """Write the attributes of a response; of its tier it says what holds for other requests."""
-        self._inner.describe_response(response, attributes, cut=cut)
-        own = semconv.OPENAI_RESPONSE_SERVICE_TIER
-        attributes[own if own in attributes else semconv.RESPONSE_SERVICE_TIER] = _TIER
-
-    def reply(self, response: Any) -> ReplyFacts | None:
-        """What a response means."""
-        return self._inner.reply(response)
-
-    def error_code(self, error: BaseException) -> Any:
-        """The provider's own code of an error."""
-        return self._inner.error_code(error) or getattr(error, "code", None)
 
 
 class BatchResults:
@@ -101,14 +64,17 @@ class BatchResults:
         if operation in (None, FREE):
             operation = semconv.OP_OTHER
         form = format_of(str(operation), "", path, body)
-        facts = {semconv.BATCH_CUSTOM_ID: custom_id}
+        target = {
+            **self._target,
+            semconv.BATCH_CUSTOM_ID: custom_id,
+            semconv.RESPONSE_SERVICE_TIER: "batch",
+        }
         identity = self._batch.get("id") or ("" if result is None else self._source)
         if identity:
-            facts[semconv.BATCH_ID] = identity
+            target[semconv.BATCH_ID] = identity
         ends = [when for when in map(self._batch.get, _ENDS) if when]
         times = nanoseconds(self._batch.get("created_at")), nanoseconds(ends[0] if ends else None)
-        endpoint = BatchedRequest(form.endpoint, facts)
-        record_call(endpoint, self._target, body, response, error, times)
+        record_call(form.endpoint, target, body, response, error, times)
 
     def _path(self, asked: Mapping[str, Any], result: Any, response: Any) -> str:
         if result is not None:
@@ -136,4 +102,6 @@ def _openai(line: dict[str, Any]) -> tuple[Any, PastCallError | None]:
         return None, failure(line["error"], "the request was not made")
     if isinstance(status, int) and status >= 400:
         return None, failure(body, f"Error code: {status}")
+    if is_dict(body):  # it says the tier of other requests
+        body = {key: value for key, value in body.items() if key != "service_tier"}
     return body, None
