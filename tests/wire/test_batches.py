@@ -229,6 +229,23 @@ def test_content_off(server: RecordedServer) -> None:
         assert recorded.rows(MessageRow) == []
 
 
+def test_each_recorder_and_secrets(server: RecordedServer) -> None:
+    """What a test's recording has seen, the next one has not. A key in a request is masked."""
+    provide(server, "r")
+    client = claude(server)
+    key = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
+    for _ in range(2):
+        with record() as recorded:
+            said = [{"role": "user", "content": f"my key is {key}"}]
+            requests: Any = [{"custom_id": "c0", "params": {**asked(0), "messages": said}}]
+            client.messages.batches.create(requests=requests)
+            list(client.messages.batches.results("msgbatch_r"))
+            assert list(calls(recorded)) == ["c0", "c1", "c2", "c3"]
+            parts = [m.parts for m in recorded.rows(MessageRow) if "my key" in m.parts]
+            assert len(parts) == 1
+            assert key not in parts[0]
+
+
 def test_switched_off(server: RecordedServer) -> None:
     """Nothing is recorded where requests are not to be recorded from the wire, where nothing is
     to be recorded at all, or from a server that is nobody's."""

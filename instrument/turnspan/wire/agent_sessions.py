@@ -19,6 +19,7 @@ from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.endpoint import fields_of
+from turnspan.tracing.state import State, current
 from turnspan.wire.model_request import OperationEndpoint
 from turnspan.wire.past_calls import Newest, failure, nanoseconds, record_call
 
@@ -46,13 +47,13 @@ class ThreadMessages:
         self.messages: list[dict[str, Any]] = []
         self.said: list[dict[str, Any]] = []
         """Blocks of the answer that is being made."""
-        self.starts: Newest[Any] = Newest(100)
+        self.starts: Newest[str, Any] = Newest(100)
         """When requests to the model began, by the ids of these events."""
         self.ended: dict[str, Any] | None = None
         """The end of the last request, until all of its answer is there."""
         self.error: Any = None
         self.target: Mapping[str, Any] = {}
-        self.seen: Newest[bool] = Newest(_MAX_EVENTS)
+        self.seen: Newest[str, bool] = Newest(_MAX_EVENTS)
 
     def add(self, role: str, blocks: list[Any]) -> None:
         """Something was said; results of tools that were used at once are one message."""
@@ -68,8 +69,8 @@ class AgentSessions:
     """What this process knows of sessions."""
 
     def __init__(self) -> None:
-        self._agents: Newest[dict[str, Any]] = Newest(_MAX_SESSIONS)
-        self._threads: Newest[ThreadMessages] = Newest(_MAX_SESSIONS)
+        self._agents: Newest[str, dict[str, Any]] = Newest(_MAX_SESSIONS)
+        self._threads: Newest[tuple[State, str], ThreadMessages] = Newest(_MAX_SESSIONS)
         self.lock = threading.RLock()
         in_child(self._after_fork)
 
@@ -90,8 +91,8 @@ class AgentSessions:
         return self._agents.get(session) or {}
 
     def thread(self, session: str, thread: str) -> ThreadMessages:
-        """What a thread of a session has come to."""
-        key = f"{session}/{thread}"
+        """What a thread of a session has come to, as the current recorder knows it."""
+        key = (current(), f"{session}/{thread}")
         with self.lock:
             found = self._threads.get(key)
             if found is None:

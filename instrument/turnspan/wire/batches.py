@@ -16,6 +16,7 @@ import orjson
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.endpoint import fields_of
+from turnspan.tracing.state import State, current
 from turnspan.wire.answer_bytes import parsed
 from turnspan.wire.model_request import OperationEndpoint
 from turnspan.wire.past_calls import Newest
@@ -33,17 +34,15 @@ class BatchMemory:
     """What this process knows of batches. Any thread may ask and tell."""
 
     def __init__(self) -> None:
-        self._batches: Newest[dict[str, Any]] = Newest(_MAX_BATCHES)
-        self._of_file: Newest[str] = Newest(2 * _MAX_BATCHES)
-        self._inputs: Newest[bytes] = Newest(_MAX_BATCHES)
-        self._recorded: Newest[set[str] | None] = Newest(_MAX_BATCHES)
-        self._lock = threading.Lock()
-        self._size = 0
-        """Results that are in ``_recorded``."""
+        self._batches: Newest[str, dict[str, Any]] = Newest(_MAX_BATCHES)
+        self._of_file: Newest[str, str] = Newest(2 * _MAX_BATCHES)
+        self._inputs: Newest[str, bytes] = Newest(_MAX_BATCHES)
+        self._recorded: Newest[tuple[State, str], set[str] | None] = Newest(_MAX_BATCHES)
+        self._lock = threading.RLock()
         in_child(self._after_fork)
 
     def _after_fork(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def learn(self, document: Any) -> bool:
         """A batch, or a list of them, as the API tells it."""
@@ -83,25 +82,24 @@ class BatchMemory:
         return {str(line.get("custom_id")): line for line in lines if is_dict(line)}
 
     def claim(self, source: str, custom_id: str) -> bool:
-        """Whether nobody has recorded this result yet; from now on somebody has."""
+        """Whether this recorder has not recorded a result yet; from now on it has."""
+        key = (current(), source)
         with self._lock:
-            recorded = self._recorded.get(source, _NONE)
-            if recorded is None or custom_id in recorded:
+            known = self._recorded.get(key, _NONE)
+            if known is None or custom_id in known:
                 return False
-            if recorded is _NONE:
-                recorded = self._recorded[source] = set()
-            recorded.add(custom_id)
-            self._size += 1
-            while self._size > _MAX_RECORDED:
-                self._size -= len(self._recorded.popitem(last=False)[1] or ())
+            if known is _NONE:
+                while sum(len(ids or ()) for ids in self._recorded.values()) > _MAX_RECORDED:
+                    self._recorded.popitem(last=False)
+                known = self._recorded[key] = set()
+            known.add(custom_id)
             return True
 
     def complete(self, source: str) -> None:
         """All results have been recorded: that is remembered in place of their ids."""
         with self._lock:
-            if source in self._recorded:
-                self._size -= len(self._recorded[source] or ())
-                self._recorded[source] = None
+            if (current(), source) in self._recorded:
+                self._recorded[current(), source] = None
 
 
 batches = BatchMemory()

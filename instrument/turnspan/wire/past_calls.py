@@ -21,6 +21,7 @@ from turnspan.tracing.state import current, within
 from turnspan.wire.tracer import tracer
 
 _BILLION: Final = 1_000_000_000
+K = TypeVar("K")
 V = TypeVar("V")
 
 
@@ -88,14 +89,14 @@ def nanoseconds(when: Any) -> int | None:
         return None
 
 
-class Newest(OrderedDict[str, V]):
+class Newest(OrderedDict[K, V]):
     """A dictionary that lets its oldest entries go."""
 
     def __init__(self, limit: int) -> None:
         super().__init__()
         self._limit = limit
 
-    def __setitem__(self, key: str, value: V) -> None:
+    def __setitem__(self, key: K, value: V) -> None:
         super().__setitem__(key, value)
         self.move_to_end(key)
         while len(self) > self._limit:
