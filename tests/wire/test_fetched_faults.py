@@ -31,7 +31,7 @@ pytestmark = pytest.mark.tests_internal_errors
 _MODULES = (agent_sessions, batch_results, batches, fetched_answers, past_calls)
 _OUTERMOST = {
     *("FetchedAnswer.feed", "FetchedAnswer.finish"),  # what is a guard and nothing else
-    *("FileAlong.read", "AgentSessions._after_fork", "BatchMemory._after_fork"),
+    *("FileAlong.read", "SessionMemory._after_fork", "BatchMemory._after_fork"),
 }
 NUMBERS = count()
 

@@ -10,7 +10,7 @@ any other conversation.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from turnspan import semconv
@@ -20,7 +20,6 @@ from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.endpoint import fields_of
 from turnspan.tracing.state import State, current
-from turnspan.wire.model_request import OperationEndpoint
 from turnspan.wire.past_calls import Newest, failure, nanoseconds, record_call
 
 _EVENT: Final = guard("wire.session_event")
@@ -45,7 +44,7 @@ class ThreadMessages:
 
     def __init__(self) -> None:
         self.messages: list[dict[str, Any]] = []
-        self.said: list[dict[str, Any]] = []
+        self.blocks: list[dict[str, Any]] = []
         """Blocks of the answer that is being made."""
         self.starts: Newest[str, Any] = Newest(100)
         """When requests to the model began, by the ids of these events."""
@@ -65,7 +64,7 @@ class ThreadMessages:
         del self.messages[:-_MAX_MESSAGES]
 
 
-class AgentSessions:
+class SessionMemory:
     """What this process knows of sessions."""
 
     def __init__(self) -> None:
@@ -100,7 +99,7 @@ class AgentSessions:
             return found
 
 
-agent_sessions = AgentSessions()
+agent_sessions = SessionMemory()
 """The process's."""
 
 
@@ -137,10 +136,10 @@ class SessionEvents:
         if kind not in _SAID and kind != _END and not kind.startswith("session.error"):
             self._finish()
         if kind == "agent.message":
-            thread.said += _dicts(event.get("content"))
+            thread.blocks += _dicts(event.get("content"))
         elif kind in _USES:
             use = {"id": identity, "name": event.get("name"), "input": event.get("input")}
-            thread.said.append({"type": "tool_use", **use})
+            thread.blocks.append({"type": "tool_use", **use})
         elif kind == _START:
             thread.starts[identity] = event.get("processed_at")
         elif kind == _END:
@@ -164,7 +163,7 @@ class SessionEvents:
         end, thread.ended = thread.ended, None
         if end is None:
             return
-        said, thread.said = thread.said, []
+        said, thread.blocks = thread.blocks, []
         error, thread.error = thread.error, None
         messages = list(thread.messages)
         if said:
@@ -213,23 +212,17 @@ def _result(event: dict[str, Any], tool_use: Any) -> dict[str, Any]:
     return {**block, "is_error": True} if event.get("is_error") else block
 
 
-class AgentSessionEndpoint(OperationEndpoint):
-    """A session that is made, or what the user says in one."""
+def observer_of(path: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], object]:
+    """What remembers, of a request to this path, whose session it is or what the user says."""
+    before, _, last = path.partition("/sessions")
+    session = last.strip("/").removesuffix("/events")
 
-    def __init__(self, path: str) -> None:
-        super().__init__("agent_session")
-        self._path = path
-
-    def describe_response(
-        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
-    ) -> None:
-        """Write which session it is; its agent, or what was said, is remembered."""
-        super().describe_response(response, attributes, cut=cut)
-        before, _, last = self._path.partition("/sessions")
-        session = last.strip("/").removesuffix("/events")
+    def observe(request: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
         if not before.endswith("/v1"):
             return
         if session and last.endswith("/events"):
-            SessionEvents(session, {}).take(response)
+            SessionEvents(session, {}).take(answer)
         else:
-            agent_sessions.learn(response)
+            agent_sessions.learn(answer)
+
+    return observe

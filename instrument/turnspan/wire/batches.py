@@ -18,7 +18,6 @@ from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.endpoint import fields_of
 from turnspan.tracing.state import State, current
 from turnspan.wire.answer_bytes import parsed
-from turnspan.wire.model_request import OperationEndpoint
 from turnspan.wire.past_calls import Newest
 
 _MAX_BATCHES: Final = 1_000
@@ -106,25 +105,9 @@ batches = BatchMemory()
 """The process's."""
 
 
-class BatchEndpoint(OperationEndpoint):
-    """A batch that is made: which requests it is of is remembered."""
-
-    _requests: Any = None
-
-    def __init__(self) -> None:
-        super().__init__("batch")
-
-    def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
-        """Write the request's attributes."""
-        super().describe(body, attributes)
-        self._requests = body.get("requests")
-
-    def describe_response(
-        self, response: Any, attributes: dict[str, Any], *, cut: bool = False
-    ) -> None:
-        """Write which batch it is."""
-        super().describe_response(response, attributes, cut=cut)
-        batches.learn(response)
-        identity, requests = fields_of(response).get("id"), self._requests
-        if is_list(requests) and isinstance(identity, str):
-            batches.remember(identity, orjson.dumps(requests))
+def made(request: Mapping[str, Any], batch: Mapping[str, Any]) -> None:
+    """A batch was made: which requests it is of is remembered, where the request has them."""
+    batches.learn(batch)
+    identity, requests = batch.get("id"), request.get("requests")
+    if is_list(requests) and isinstance(identity, str):
+        batches.remember(identity, orjson.dumps(requests))

@@ -23,10 +23,8 @@ from turnspan.providers.openai.embeddings import Embeddings
 from turnspan.providers.openai.responses import Responses
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.endpoint import Endpoint
-from turnspan.wire import bedrock, cohere, ollama
-from turnspan.wire.agent_sessions import AgentSessionEndpoint
-from turnspan.wire.batches import BatchEndpoint
-from turnspan.wire.model_request import OperationEndpoint
+from turnspan.wire import agent_sessions, batches, bedrock, cohere, ollama
+from turnspan.wire.model_request import Observer, OperationEndpoint
 
 Translation = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -126,11 +124,10 @@ def format_of(operation: str, library: str, path: str, body: Mapping[str, Any]) 
     if path.endswith(":predict") and is_dict(first) and "content" in first:
         return _PREDICTED  # Vertex makes images by this path, too
     language = _LANGUAGES.get(library, library or "custom")
-    if operation == "batch":
-        return ApiFormat(BatchEndpoint(), language)
+    observer: Observer | None = batches.made if operation == "batch" else None
     if operation == "agent_session":
-        return ApiFormat(AgentSessionEndpoint(path), language)
-    return ApiFormat(OperationEndpoint(operation), language)
+        observer = agent_sessions.observer_of(path)
+    return ApiFormat(OperationEndpoint(operation, observer), language)
 
 
 def model_in(path: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from turnspan import semconv
@@ -13,21 +13,26 @@ from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.endpoint import Accumulator, Endpoint, fields_of
 from turnspan.tracing.request_parameters import describe
 
+Observer = Callable[[Mapping[str, Any], Mapping[str, Any]], object]
 _USAGE: Final = ("usage", "usageMetadata", "usage_metadata", "meta")
 _MODELS: Final = ("model", "model_id", "modelId", "agent", "engine")
 
 
 class OperationEndpoint(Endpoint):
-    """An operation without messages; no round of a turn."""
+    """An operation without messages; no round of a turn. ``observer`` gets request and answer."""
 
     dialect = model_request.NAME
 
-    def __init__(self, operation: str) -> None:
+    def __init__(self, operation: str, observer: Observer | None = None) -> None:
         self.operation = operation
+        self._observer = observer
+        self._request: Mapping[str, Any] = {}
 
     def describe(self, body: Mapping[str, Any], attributes: dict[str, Any]) -> None:
         """Write the request's attributes."""
         attributes[semconv.OPERATION_NAME] = self.operation
+        if self._observer is not None:
+            self._request = body
         describe(body, attributes)
         names = [body[key] for key in _MODELS if isinstance(body.get(key), str)]
         if names:
@@ -49,6 +54,8 @@ class OperationEndpoint(Endpoint):
             counts = fields.get(key)
             if is_dict(counts):
                 describe_usage(counts.get("tokens") or counts, attributes)
+        if self._observer is not None:
+            self._observer(self._request, fields)
 
     def accumulator(self) -> Accumulator:
         """A fresh accumulator."""
