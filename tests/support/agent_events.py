@@ -28,6 +28,7 @@ class Story:
     def say(self, text: str) -> None:
         """The user says it."""
         self.tell("user.message", content=[{"type": "text", "text": text}])
+        self.events[-1]["processed_at"] = "2026-11-20T10:30:00Z"  # once it is answered
 
     def request(self, *said: tuple[str, dict[str, Any]], error: bool = False) -> list[str]:
         """The agent's model is asked, and answers with these events; their ids."""

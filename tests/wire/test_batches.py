@@ -181,6 +181,7 @@ def test_once(server: RecordedServer, recorded: Recorded) -> None:
     list(client.messages.batches.results("msgbatch_t"))
     raw = client.messages.batches.with_raw_response.results("msgbatch_t")
     assert len(list(raw.parse())) == 4
+    assert len(list(client.beta.messages.batches.results("msgbatch_t"))) == 4
     assert list(calls(recorded)) == ["c0", "c1", "c2", "c3"]
 
 
@@ -196,6 +197,21 @@ def test_made_elsewhere(server: RecordedServer, recorded: Recorded) -> None:
     row = calls(recorded)["c0"]
     assert (row.operation, row.response_model, row.input_tokens) == ("chat", GPT, 1_000)
     assert (row.request_model, attribute(row, "turnspan.batch.id")) == ("", "")
+
+
+def test_read_piece_by_piece(server: RecordedServer, recorded: Recorded) -> None:
+    """As a file is streamed, each result is recorded when it has passed."""
+    provide(server, "w", piece=100)
+    client = gpt(server)
+    with client.files.with_streaming_response.content("file-errw") as response:
+        pieces = response.iter_bytes(1)
+        seen = b""
+        while seen.count(b"\n") < 1:
+            seen += next(pieces)
+        assert "c1" in calls(recorded)
+        seen += b"".join(pieces)
+    assert seen == server.answers["GET /v1/files/file-errw/content"].body
+    assert list(calls(recorded)) == ["c1", "c2"]
 
 
 def test_other_files(server: RecordedServer, recorded: Recorded) -> None:

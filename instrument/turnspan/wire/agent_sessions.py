@@ -117,8 +117,11 @@ class SessionEvents:
         fields = fields_of(document)
         listed = fields.get("data")
         events = _dicts(listed) if is_list(listed) else [fields]
-        if len(events) > 1:  # pages may be newest first
-            events.sort(key=lambda event: str(event.get("processed_at") or "~"))
+        # A page may be newest first; the time of what a user says is that of its answer.
+        by_agent = [event for event in events if not str(event.get("type")).startswith("user.")]
+        times = [str(event["processed_at"]) for event in by_agent if event.get("processed_at")]
+        if times and times[0] > times[-1]:
+            events.reverse()
         for event in events:
             with _EVENT, agent_sessions.lock:
                 self._take(event, str(event.get("type")), str(event.get("id")))
