@@ -104,7 +104,7 @@ agent_sessions = SessionMemory()
 
 
 class SessionEvents:
-    """The events of a session, as they are streamed or listed; each is taken once a process."""
+    """The events of a session, as they are streamed or listed; a recorder takes each once."""
 
     def __init__(self, session: str, target: Mapping[str, Any], thread: str = "") -> None:
         self._session = session
