@@ -27,6 +27,7 @@ ToolRule = Callable[[Any], "bool | None"]
 
 CAPTURE_ON_SPANS: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 EMIT_EVENT: Final = "OTEL_INSTRUMENTATION_GENAI_EMIT_EVENT"
+STABILITY: Final = "OTEL_SEMCONV_STABILITY_OPT_IN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ class Settings:
     """Tool rounds in a row without visible text that end a turn as ``silent_rounds``."""
     request_stream_usage: bool = True
     """Ask OpenAI streams for token usage, and hide the extra chunk."""
+    earlier_names: bool = False
+    """Write the names of the GenAI conventions 1.41 beside those of 0.1.0: ``gen_ai/dup``."""
     record_http: bool = True
     """Record requests to models that only an HTTP client sees."""
     watch_unrecorded: bool = True
@@ -152,6 +155,11 @@ def _event_mode(text: str) -> bool:
     return text.strip().lower() in ("event_only", "span_and_event")
 
 
+def _has_dup(text: str) -> bool:
+    """Other packages read the same variable: what is theirs says nothing to us."""
+    return "gen_ai/dup" in [value.strip().lower() for value in text.split(",")]
+
+
 OPTIONS: Final[tuple[Option, ...]] = (
     Option("project", "TURNSPAN_PROJECT", str, "the project that records belong to"),
     Option("capture_content", "TURNSPAN_CAPTURE_CONTENT", _boolean, "record content at all"),
@@ -170,6 +178,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         _boolean,
         "ask OpenAI streams for token usage",
     ),
+    Option("earlier_names", STABILITY, _has_dup, "also write names of conventions 1.41"),
     Option("record_http", "TURNSPAN_RECORD_HTTP", _boolean, "record calls of HTTP clients"),
     Option("watch_unrecorded", "TURNSPAN_WATCH_UNRECORDED", _boolean, "count unrecorded calls"),
     Option("flush_interval", "TURNSPAN_FLUSH_INTERVAL", _positive_float, "seconds between writes"),

@@ -249,7 +249,7 @@ class WorkflowScope(StepScope):
     def _start(self, name: str) -> SpanRecording:
         attributes: dict[str, Any] = {semconv.OPERATION_NAME: semconv.OP_INVOKE_WORKFLOW}
         if name:
-            attributes[semconv.WORKFLOW_NAME] = name
+            attributes[semconv.AGENT_NAME] = name
         attributes.update(self._attributes)
         return recording.begin_span(
             f"invoke_workflow {name}" if name else "invoke_workflow", attributes, self._state

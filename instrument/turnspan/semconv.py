@@ -1,7 +1,7 @@
 """Every name Turnspan writes on the wire.
 
-The ``gen_ai.*`` names follow the OpenTelemetry GenAI semantic conventions (development, main of
-2026-10-09); there is no released package of constants, so they live here and a test checks them
+The ``gen_ai.*`` names follow the OpenTelemetry GenAI semantic conventions 0.1.0 (development);
+there is no released package of constants, so they live here and a test checks them
 against the registry. Names without a standard carry the prefix ``turnspan.``.
 """
 
@@ -110,9 +110,8 @@ TOOL_CALL_ARGUMENTS: Final = "gen_ai.tool.call.arguments"
 TOOL_CALL_RESULT: Final = "gen_ai.tool.call.result"
 
 # -- agents, tools, workflows
-AGENT_NAME: Final = "gen_ai.agent.name"
+AGENT_NAME: Final = "gen_ai.agent.name"  # on a workflow's span: the workflow's
 AGENT_VERSION: Final = "gen_ai.agent.version"
-WORKFLOW_NAME: Final = "gen_ai.workflow.name"
 TOOL_NAME: Final = "gen_ai.tool.name"
 TOOL_TYPE: Final = "gen_ai.tool.type"
 TOOL_CALL_ID: Final = "gen_ai.tool.call.id"
@@ -157,7 +156,6 @@ METRIC_OPERATION_DURATION: Final = "gen_ai.client.operation.duration"
 METRIC_AGENT_DURATION: Final = "gen_ai.invoke_agent.duration"
 METRIC_AGENT_INFERENCE_CALLS: Final = "gen_ai.invoke_agent.inference_calls"
 METRIC_AGENT_TOOL_CALLS: Final = "gen_ai.invoke_agent.tool_calls"
-METRIC_WORKFLOW_DURATION: Final = "gen_ai.invoke_workflow.duration"
 METRIC_TOOL_DURATION: Final = "gen_ai.execute_tool.duration"
 METRIC_COST: Final = "turnspan.client.cost"
 METRIC_QUEUED: Final = "turnspan.pipeline.queued"
@@ -171,6 +169,23 @@ METRIC_INTERNAL_ERRORS: Final = "turnspan.pipeline.internal_errors"
 TOKEN_MODALITY: Final = "gen_ai.token.modality"
 DROP_REASON: Final = "turnspan.drop.reason"
 ERROR_PLACE: Final = "turnspan.error.place"
+
+# -- names of the conventions 1.41, for dashboards made for them (the setting ``earlier_names``)
+EARLIER: Final = {
+    AGENT_NAME: "gen_ai.workflow.name",  # of a workflow
+    USAGE_CACHE_WRITE_INPUT_TOKENS: "gen_ai.usage.cache_creation.input_tokens",
+    METRIC_AGENT_DURATION: "gen_ai.invoke_workflow.duration",  # of a workflow
+    METRIC_INFERENCE_DURATION: METRIC_OPERATION_DURATION,
+    METRIC_TIME_TO_FIRST_CHUNK: "gen_ai.client.operation.time_to_first_chunk",
+    METRIC_TIME_PER_OUTPUT_CHUNK: "gen_ai.client.operation.time_per_output_chunk",
+    METRIC_CALL_INPUT_TOKENS: "gen_ai.client.token.usage",
+    METRIC_CALL_OUTPUT_TOKENS: "gen_ai.client.token.usage",
+}
+EARLIER_TOKEN_TYPES: Final = {
+    METRIC_CALL_INPUT_TOKENS: {"gen_ai.token.type": "input"},
+    METRIC_CALL_OUTPUT_TOKENS: {"gen_ai.token.type": "output"},
+}
+"""What tells them apart under their earlier name."""
 
 # -- ours: what the conventions have no name for
 PROJECT: Final = "turnspan.project"

@@ -255,3 +255,17 @@ def test_a_tool_result_that_is_an_error() -> None:
     assert read is not None
     (part,) = parts(read, "tool_call_response")
     assert part["is_error"] is True
+
+
+@pytest.mark.parametrize("name", ["gen_ai.agent.name", "gen_ai.workflow.name"])
+def test_a_workflow_has_one_name(name: str) -> None:
+    """By the conventions 0.1.0 and by those before: a workflow is an agent's span."""
+    said = {"gen_ai.operation.name": "invoke_workflow", name: "crew"}
+
+    call = foreign_dialects.read(ForeignSpan("invoke_workflow crew", "crewai", said))
+
+    assert call is not None
+    assert call.canonical() == {
+        "gen_ai.operation.name": "invoke_workflow",
+        "gen_ai.agent.name": "crew",
+    }

@@ -24,7 +24,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, Sampler
 
 import turnspan
+from emit.conftest import Spans
 from support.semconv_registry import registry
+from turnspan import config, semconv
 from turnspan.metrics import instruments
 from turnspan.testing import ModelServer
 from turnspan.tracing.state import default
@@ -49,7 +51,6 @@ BUCKETS = {
     ),
     "gen_ai.invoke_agent.inference_calls": _CALLS,
     "gen_ai.invoke_agent.tool_calls": _CALLS,
-    "gen_ai.invoke_workflow.duration": (1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200),
     "gen_ai.execute_tool.duration": _SECONDS,
 }  # fmt: skip
 """The boundaries that the conventions advise."""
@@ -245,12 +246,16 @@ def test_agents_tools_and_workflows(meters: Meters, sampled: Callable[[Sampler],
 
     calls = by_agent("gen_ai.invoke_agent.inference_calls")
     tools = by_agent("gen_ai.invoke_agent.tool_calls")
+    durations = by_agent("gen_ai.invoke_agent.duration")
     assert {name: p.sum for name, p in calls.items()} == {"outer": 2, "inner": 1}
     assert {name: p.sum for name, p in tools.items()} == {"outer": 2, "inner": 0}
-    assert {p.count for p in by_agent("gen_ai.invoke_agent.duration").values()} == {1}
-    assert one(found, "gen_ai.invoke_workflow.duration").attributes == {
-        "gen_ai.workflow.name": "both"
+    assert {p.count for p in durations.values()} == {1}
+    assert {n: p.attributes["gen_ai.operation.name"] for n, p in durations.items()} == {
+        "outer": "invoke_agent",
+        "inner": "invoke_agent",
+        "both": "invoke_workflow",
     }
+    assert not EARLIER & set(found)
     assert sorted(
         (dict(p.attributes or {}) for p in found["gen_ai.execute_tool.duration"]),
         key=lambda a: str(a["gen_ai.tool.name"]),
@@ -267,6 +272,69 @@ def test_agents_tools_and_workflows(meters: Meters, sampled: Callable[[Sampler],
             "error.type": "OSError",
         },
     ]
+
+
+@pytest.fixture
+def earlier_names() -> Iterator[None]:
+    """The variable asks for the names of the conventions 1.41 as well."""
+    before = config.active()
+    config.activate(config.resolve({}, {config.STABILITY: "gen_ai/dup"}))
+    yield
+    config.activate(before)
+
+
+CACHE_CREATION = "gen_ai.usage.cache_creation.input_tokens"
+EARLIER = {*semconv.EARLIER.values()} - {"gen_ai.workflow.name", CACHE_CREATION}
+
+
+def test_earlier_names_are_written_beside(
+    meters: Meters, sampled: Callable[[Sampler], None], earlier_names: None
+) -> None:
+    """A dashboard made for the conventions 1.41 finds its metrics; the new ones stay."""
+    sampled(ALWAYS_ON)
+    run_agents()
+    with turnspan.inference(provider="p", model="m") as streamed:
+        streamed.chunk("a")
+        streamed.chunk("b")
+
+    found = meters.read()
+
+    assert set(found) >= EARLIER
+    tokens = {
+        (p.attributes or {})["gen_ai.token.type"]: p
+        for p in found["gen_ai.client.token.usage"]
+        if isinstance(p, HistogramDataPoint)
+    }
+    assert {kind: p.sum for kind, p in tokens.items()} == {"input": 27, "output": 5}
+    (new,) = found["gen_ai.client.inference.operation.input_tokens"]
+    assert "gen_ai.token.type" not in (new.attributes or {})
+    assert tokens["input"].explicit_bounds == new.explicit_bounds  # type: ignore[union-attr]
+    workflow = one(found, "gen_ai.invoke_workflow.duration")
+    assert (workflow.count, len(found["gen_ai.invoke_agent.duration"])) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("value", "both"),
+    [("gen_ai/dup", True), ("http/dup, gen_ai/dup", True), ("gen_ai_latest_experimental", False)],
+)
+def test_earlier_names_of_spans(spans: Spans, value: str, both: bool) -> None:
+    """A workflow inside an agent's turn has its own name, by both names where that is asked for."""
+    before = config.active()
+    config.activate(config.resolve({}, {config.STABILITY: value}))
+    try:
+        with turnspan.agent("around"), turnspan.workflow("flow"), turnspan.workflow():
+            call(input_tokens=9, cache_write_tokens=4)
+    finally:
+        config.activate(before)
+    named = dict(spans.one("invoke_workflow flow").attributes or {})
+    unnamed = dict(spans.one("invoke_workflow").attributes or {})
+    used = dict(spans.one("chat m-1").attributes or {})
+
+    assert named["gen_ai.agent.name"] == "flow"
+    assert "gen_ai.agent.name" not in unnamed
+    assert ("gen_ai.workflow.name" in named) == both
+    assert used["gen_ai.usage.cache_write.input_tokens"] == 4
+    assert used.get(CACHE_CREATION) == (4 if both else None)
 
 
 def test_tokens_are_counted_by_modality(meters: Meters, sampled: Callable[[Sampler], None]) -> None:
@@ -334,10 +402,9 @@ def test_what_is_not_sampled_is_counted_all_the_same(
         "gen_ai.client.inference.duration": 3,
         "gen_ai.client.inference.operation.input_tokens": 3,
         "gen_ai.client.inference.operation.output_tokens": 3,
-        "gen_ai.invoke_agent.duration": 2,
+        "gen_ai.invoke_agent.duration": 3,
         "gen_ai.invoke_agent.inference_calls": 2,
         "gen_ai.invoke_agent.tool_calls": 2,
-        "gen_ai.invoke_workflow.duration": 1,
         "gen_ai.execute_tool.duration": 2,
     }
     assert one(found, "turnspan.client.cost").value == pytest.approx(0.27)

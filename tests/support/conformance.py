@@ -29,7 +29,7 @@ _TYPES: Mapping[tuple[str, SpanKind], str] = {
     ("fetch_response", SpanKind.CLIENT): "gen_ai.fetch_response.client",
     ("invoke_agent", SpanKind.INTERNAL): "gen_ai.invoke_agent.internal",
     ("execute_tool", SpanKind.INTERNAL): "gen_ai.execute_tool.internal",
-    ("invoke_workflow", SpanKind.INTERNAL): "gen_ai.invoke_workflow.internal",
+    ("invoke_workflow", SpanKind.INTERNAL): "gen_ai.invoke_agent.internal",
 }
 _NAMED_BY: Mapping[str, str] = {
     _INFERENCE: "gen_ai.request.model",
@@ -37,7 +37,6 @@ _NAMED_BY: Mapping[str, str] = {
     "gen_ai.fetch_response.client": "",
     "gen_ai.invoke_agent.internal": "gen_ai.agent.name",
     "gen_ai.execute_tool.internal": "gen_ai.tool.name",
-    "gen_ai.invoke_workflow.internal": "gen_ai.workflow.name",
 }
 _REFINED: Mapping[tuple[str, str], str] = {
     (_INFERENCE, "openai"): "openai.gen_ai.client.inference",

@@ -81,7 +81,7 @@ class ForeignCall:
     conversation_id: str = ""
     user_id: str = ""
     agent_name: str = ""
-    workflow_name: str = ""
+    """Of a workflow, the workflow's."""
     tool_name: str = ""
     tool_type: str = ""
     tool_call_id: str = ""
@@ -119,7 +119,6 @@ class ForeignCall:
             semconv.CONVERSATION_ID: self.conversation_id,
             semconv.USER_ID: self.user_id,
             semconv.AGENT_NAME: self.agent_name,
-            semconv.WORKFLOW_NAME: self.workflow_name,
             semconv.TOOL_NAME: self.tool_name,
             semconv.TOOL_TYPE: self.tool_type,
             semconv.TOOL_CALL_ID: self.tool_call_id,

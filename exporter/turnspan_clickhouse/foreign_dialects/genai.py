@@ -9,6 +9,7 @@ from turnspan.content.model import Message
 from turnspan.dialects.convert import convert_message
 from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.foreign_dialects.base import (
+    WORKFLOW,
     Attributes,
     ForeignCall,
     ForeignSpan,
@@ -88,7 +89,8 @@ def read_facts(call: ForeignCall, a: Attributes) -> None:
     call.conversation_id = text(first(a, semconv.CONVERSATION_ID, semconv.SESSION_ID))
     call.user_id = text(first(a, semconv.USER_ID, "gen_ai.user", "llm.user"))
     call.agent_name = text(a.get(semconv.AGENT_NAME))
-    call.workflow_name = text(a.get(semconv.WORKFLOW_NAME))
+    if call.kind == WORKFLOW:
+        call.agent_name = text(first(a, semconv.EARLIER[semconv.AGENT_NAME], semconv.AGENT_NAME))
     call.tool_name = text(a.get(semconv.TOOL_NAME))
     call.tool_type = text(a.get(semconv.TOOL_TYPE))
     call.tool_call_id = tool_call_id(a.get(semconv.TOOL_CALL_ID))

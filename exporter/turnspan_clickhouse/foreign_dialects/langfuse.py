@@ -50,7 +50,7 @@ def read(span: ForeignSpan) -> ForeignCall:
         if made is not None:
             call.output = [{"role": "assistant", "parts": [text_part(text(made))]}]
     elif kind == WORKFLOW:
-        call.workflow_name = span.name
+        call.agent_name = span.name
     elif kind == INFERENCE:
         _read_generation(call, span, given, made)
     if a.get("langfuse.observation.level") == "ERROR":  # an application may set it, and no status

@@ -40,7 +40,7 @@ def read(span: ForeignSpan) -> ForeignCall:
         first(a, *(f"{_METADATA}{name}" for name in ("session_id", "conversation_id", "thread_id")))
     )
     if call.kind == WORKFLOW:
-        call.workflow_name = span.name
+        call.agent_name = span.name
     elif call.kind == TOOL:
         _read_tool(call, span)
     elif call.kind == INFERENCE:

@@ -69,7 +69,7 @@ def read(span: ForeignSpan) -> ForeignCall:
     call.user_id = text(a.get(semconv.USER_ID))
     call.agent_name = text(a.get("agent.name"))
     if kind == WORKFLOW:
-        call.workflow_name = span.name
+        call.agent_name = span.name
     if kind == TOOL:
         call.tool_name = text(a.get("tool.name")) or span.name.removesuffix(".__call__")
         call.tool_call_id = tool_call_id(first(a, "tool.id", "tool_call.id", semconv.TOOL_CALL_ID))

@@ -13,6 +13,7 @@ from turnspan_clickhouse.foreign_dialects.base import (
     INFERENCE,
     OTHER,
     TOOL,
+    WORKFLOW,
     Attributes,
     ForeignCall,
     ForeignSpan,
@@ -46,7 +47,8 @@ def read(span: ForeignSpan) -> ForeignCall:
         first(a, *(f"{association}.{name}" for name in ids))
     )
     call.user_id = call.user_id or text(a.get(f"{association}.user_id"))
-    call.workflow_name = call.workflow_name or text(a.get("traceloop.workflow.name"))
+    if call.kind == WORKFLOW:
+        call.agent_name = call.agent_name or text(a.get("traceloop.workflow.name"))
     entity = text(a.get("traceloop.entity.name"))
     if call.kind == AGENT:
         call.agent_name = call.agent_name or entity

@@ -13,7 +13,7 @@ from typing import Any, Final
 from opentelemetry.context import Context
 from opentelemetry.metrics import CallbackOptions, Counter, Histogram, Meter, Observation
 
-from turnspan import semconv
+from turnspan import config, semconv
 
 Callback = Callable[[CallbackOptions], Iterable[Observation]]
 
@@ -21,7 +21,6 @@ _SECONDS: Final = tuple(0.01 * 2**power for power in range(14))
 _TOKENS: Final = tuple(4**power for power in range(14))
 _CALLS: Final = tuple(2**power for power in range(8))
 _AGENT: Final = tuple(0.1 * 2**power for power in range(13))
-_WORKFLOW: Final = (1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ METRICS: Final = (
         "Duration of a call that is no inference, such as embeddings.",
         _SECONDS,
     ),
-    Metric(semconv.METRIC_AGENT_DURATION, "s", "Duration of an agent's turn.", _AGENT),
+    Metric(semconv.METRIC_AGENT_DURATION, "s", "Duration of a turn or a workflow.", _AGENT),
     Metric(
         semconv.METRIC_AGENT_INFERENCE_CALLS,
         "{inference_call}",
@@ -74,7 +73,6 @@ METRICS: Final = (
         "Tool calls in an agent's own loop.",
         _CALLS,
     ),
-    Metric(semconv.METRIC_WORKFLOW_DURATION, "s", "Duration of a workflow.", _WORKFLOW),
     Metric(semconv.METRIC_TOOL_DURATION, "s", "Duration of an executed tool.", _SECONDS),
     Metric(
         semconv.METRIC_COST,
@@ -118,6 +116,7 @@ class Instruments:
     def __init__(self, meter: Meter, observe: Mapping[str, Callback]) -> None:
         self._counters: dict[str, Counter] = {}
         self._histograms: dict[str, Histogram] = {}
+        self._meter = meter
         for metric in METRICS:
             if metric.buckets:
                 self._histograms[metric.name] = meter.create_histogram(
@@ -143,5 +142,23 @@ class Instruments:
     def record(
         self, name: str, value: float, attributes: Mapping[str, Any], context: Context
     ) -> None:
-        """Record a value of a histogram."""
+        """Record a value of a histogram, by its earlier name as well where that is asked for."""
         self._histograms[name].record(value, attributes, context)
+        if name in semconv.EARLIER and config.active().earlier_names:
+            known = {**attributes, **semconv.EARLIER_TOKEN_TYPES.get(name, {})}
+            workflow = known.get(semconv.OPERATION_NAME) == semconv.OP_INVOKE_WORKFLOW
+            if name != semconv.METRIC_AGENT_DURATION or workflow:
+                self._earlier(name).record(value, known, context)
+
+    def _earlier(self, name: str) -> Histogram:
+        earlier = semconv.EARLIER[name]
+        found = self._histograms.get(earlier)
+        if found is None:
+            metric = next(one for one in METRICS if one.name == name)
+            found = self._histograms[earlier] = self._meter.create_histogram(
+                earlier,
+                metric.unit,
+                metric.description,
+                explicit_bucket_boundaries_advisory=metric.buckets,
+            )
+        return found

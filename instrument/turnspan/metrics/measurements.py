@@ -194,7 +194,9 @@ class AgentEnded:
         """Record the turn's duration and its calls."""
         name = _labels.of(semconv.AGENT_NAME, self.agent)
         attributes = {semconv.AGENT_NAME: name} if name else {}
-        timed = {**attributes, semconv.ERROR_TYPE: self.error} if self.error else attributes
+        timed = {semconv.OPERATION_NAME: semconv.OP_INVOKE_AGENT, **attributes}
+        if self.error:
+            timed[semconv.ERROR_TYPE] = self.error
         context = _context(self.span)
         instruments.record(semconv.METRIC_AGENT_DURATION, self.duration, timed, context)
         instruments.record(
@@ -237,8 +239,10 @@ class WorkflowEnded:
 
     def into(self, instruments: Instruments, pricer: Pricer | None) -> None:
         """Record the workflow's duration."""
-        attributes = {semconv.WORKFLOW_NAME: self.name, semconv.ERROR_TYPE: self.error}
+        attributes = {
+            semconv.OPERATION_NAME: semconv.OP_INVOKE_WORKFLOW,
+            semconv.AGENT_NAME: self.name,
+            semconv.ERROR_TYPE: self.error,
+        }
         known = {name: _labels.of(name, value) for name, value in attributes.items() if value}
-        instruments.record(
-            semconv.METRIC_WORKFLOW_DURATION, self.duration, known, _context(self.span)
-        )
+        instruments.record(semconv.METRIC_AGENT_DURATION, self.duration, known, _context(self.span))

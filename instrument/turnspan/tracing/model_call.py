@@ -246,6 +246,9 @@ class ModelCall:
                 self.ended_with = attributes
         finally:
             if self.recording:
+                if self.state.settings.earlier_names:
+                    for name in attributes.keys() & semconv.EARLIER.keys():
+                        attributes[semconv.EARLIER[name]] = attributes[name]
                 otel_fast.set_attributes(self.span, attributes)
                 if error is not None and isinstance(error, Exception):
                     failed = provider_message(error)

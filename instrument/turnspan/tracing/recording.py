@@ -287,12 +287,20 @@ def begin_span(
 ) -> SpanRecording:
     """Start a workflow's or step's span, of this recorder, or else of the current one."""
     context = context_of(state)
+    workflow = attributes.get(semconv.OPERATION_NAME) == semconv.OP_INVOKE_WORKFLOW
+    name = attributes.get(semconv.AGENT_NAME) if workflow else None
     if context:
         attributes.update(scope_attributes(active_turn(context), active_session(context)))
+    if name is not None:  # its own, not that of the agent around it
+        attributes[semconv.AGENT_NAME] = name
+        if current_state(context).settings.earlier_names:
+            attributes[semconv.EARLIER[semconv.AGENT_NAME]] = name
+    elif workflow:
+        attributes.pop(semconv.AGENT_NAME, None)
     span = otel_fast.start(
         current_state(context).decorators, span_name, context, INTERNAL, attributes
     )
     inside = trace.set_span_in_context(span, context)
-    if attributes.get(semconv.OPERATION_NAME) == semconv.OP_INVOKE_WORKFLOW:
-        return WorkflowRecording(span, inside, attributes.get(semconv.WORKFLOW_NAME, ""))
+    if workflow:
+        return WorkflowRecording(span, inside, name or "")
     return SpanRecording(span, inside)
