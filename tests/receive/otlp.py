@@ -36,6 +36,7 @@ class Made:
     service: str = "web"
     scope: str = "my-agent"
     attributes: dict[str, Any] = field(default_factory=dict[str, Any])
+    events: tuple[tuple[str, dict[str, Any]], ...] = ()
 
 
 def trace_id(salt: str) -> bytes:
@@ -67,6 +68,10 @@ def request(salt: str, spans: Iterable[Made]) -> ExportTraceServiceRequest:
         span.start_time_unix_nano = T0 + round(one.start * SECOND)
         span.end_time_unix_nano = T0 + round(one.end * SECOND)
         span.attributes.extend(pairs(one.attributes))
+        for name, said in one.events:
+            span.events.add(
+                name=name, time_unix_nano=span.end_time_unix_nano, attributes=pairs(said)
+            )
     return made
 
 

@@ -12,6 +12,7 @@ from typing import Final
 from turnspan import semconv
 from turnspan.runtime.guard import errors
 from turnspan_clickhouse.foreign_dialects import (
+    claude_code,
     genai,
     google_adk,
     langfuse,
@@ -32,6 +33,7 @@ from turnspan_clickhouse.foreign_dialects.base import raised as raised
 from turnspan_clickhouse.foreign_dialects.common_form import settle
 
 _READERS: Final[Mapping[str, Callable[[ForeignSpan], ForeignCall]]] = {
+    "claude_code": claude_code.read,
     "genai": genai.read,
     "google_adk": google_adk.read,
     "langfuse": langfuse.read,
@@ -49,6 +51,8 @@ def detect(scope: str, attributes: Attributes) -> str | None:
     """The dialect that a span speaks; ``None`` for a span that is about no model, tool or agent."""
     if scope.startswith(_OFFICIAL) or scope == "com.anthropic.sdk.python":
         return "genai"
+    if scope in claude_code.SCOPES:
+        return "claude_code"
     if scope.startswith("openinference.") or "openinference.span.kind" in attributes:
         return "openinference"
     if scope == "langsmith" or langsmith.KIND in attributes:

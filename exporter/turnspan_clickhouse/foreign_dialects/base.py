@@ -99,6 +99,8 @@ class ForeignCall:
     input: list[Message] = field(default_factory=list[Message])
     output: list[Message] = field(default_factory=list[Message])
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    extra: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What else it says, by the names of our attributes."""
 
     @property
     def kind(self) -> str:
@@ -126,7 +128,7 @@ class ForeignCall:
         }
         known = {key: value for key, value in found.items() if value or _is_zero(value)}
         write_usage(self.usage, known)
-        return known
+        return {**known, **self.extra}
 
     def content(self) -> InferenceContent | ToolContent | None:
         """The content as the ledger holds that of our own spans; ``None`` where there is none."""

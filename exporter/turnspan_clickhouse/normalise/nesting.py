@@ -169,7 +169,15 @@ def fill(row: ToolCall | TurnSummary, other: ToolCall | TurnSummary, *names: str
 def enrich_tool(inner: ToolCall, outer: ToolCall) -> bool:
     """Fill what the inner tool's row does not know from the outer's; whether anything was."""
     changed = fill(
-        inner, outer, "call_id", "type", "arguments", "result", "error_type", "error_message"
+        inner,
+        outer,
+        "name",
+        "call_id",
+        "type",
+        "arguments",
+        "result",
+        "error_type",
+        "error_message",
     )
     if outer.failed and not inner.failed:
         inner.failed = changed = True

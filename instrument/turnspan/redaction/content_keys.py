@@ -20,7 +20,9 @@ _CONTENT: Final = (
     "all_messages_events",
     "embedding.embeddings",
     "events",
+    "file_path",
     "final_result",
+    "full_command",
     "gcp.vertex.agent.data",
     "gcp.vertex.agent.llm_",
     "gcp.vertex.agent.tool_",
@@ -49,24 +51,34 @@ _CONTENT: Final = (
     "llm.request.functions",
     "llm.tools",
     "model_request_parameters",
+    "new_context",
     "output.value",
     "pydantic_ai.all_messages",
     "request_data",
+    "response.model_output",
     "response_data",
     "retrieval.documents",
     "tool.parameters",
+    "system_prompt_preview",
     "tool_arguments",
+    "tool_input",
+    "tool_parameters",
     "tool_response",
     "traceloop.entity.input",
     "traceloop.entity.output",
     "traceloop.prompt.",
+    "user_prompt",
+    "user_system_prompt",
 )
 
-_ERROR_TEXT: Final = frozenset({"error.message", "exception.message", "exception.stacktrace"})
+_ERROR_TEXT: Final = frozenset(
+    {"error", "error.message", "exception.message", "exception.stacktrace"}
+)
 """What an exception says may quote the content that it failed on."""
 
-_CONTENT_EVENT: Final = "gen_ai."
-"""Events of the older conventions (``gen_ai.user.message``, ...) hold nothing but content."""
+_CONTENT_EVENT: Final = ("gen_ai.", "tool.output")
+"""Events of the older conventions (``gen_ai.user.message``, ...), and those of Claude Code's tools,
+hold nothing but content."""
 
 
 def is_content(key: str) -> bool:

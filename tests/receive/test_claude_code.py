@@ -1,0 +1,235 @@
+"""Claude Code over OTLP, in the form that its monitoring guide documents."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from receive.otlp import Made, request
+from receive.serving import PROTOBUF, Served, serving
+from receive.test_order import ask
+from turnspan import config
+from turnspan_clickhouse.store.dsn import Dsn
+
+SCOPE = "com.anthropic.claude_code.tracing"
+STANDARD = {"session.id": "s-1", "user.id": "u-1", "terminal.type": "xterm"}
+
+
+def span(name: str, parent: str, start: float, end: float, **attributes: Any) -> Made:
+    """A span of Claude Code; ``name`` may have a number behind it."""
+    said = {key.replace("__", "."): value for key, value in attributes.items()}
+    kind = name.removeprefix("claude_code.").partition(" ")[0]
+    return Made(
+        name,
+        parent,
+        start,
+        end,
+        service="claude-code",
+        scope=SCOPE,
+        attributes={**STANDARD, "span.type": kind, **said},
+    )
+
+
+TOOL_ID = "toolu_01"
+TRACE = (
+    span("claude_code.interaction", "", 0, 9, user_prompt="Which files?", interaction__sequence=1),
+    span(
+        "claude_code.llm_request 1",
+        "claude_code.interaction",
+        1,
+        2,
+        model="claude-opus-4-6",
+        gen_ai__system="anthropic",
+        gen_ai__request__model="claude-opus-4-6",
+        input_tokens=2,
+        output_tokens=30,
+        cache_read_tokens=800,
+        cache_creation_tokens=70,
+        ttft_ms=450,
+        attempt=2,
+        success=True,
+        stop_reason="tool_use",
+        gen_ai__response__finish_reasons=["tool_use"],
+        request_id="req_1",
+        effort="high",
+    ),
+    span(
+        "claude_code.tool",
+        "claude_code.interaction",
+        3,
+        6,
+        tool_name="Bash",
+        tool_use_id=TOOL_ID,
+        full_command="ls /missing",
+    ),
+    span("claude_code.tool.blocked_on_user", "claude_code.tool", 3, 4, decision="accept"),
+    span(
+        "claude_code.tool.execution",
+        "claude_code.tool",
+        4,
+        5.9,
+        tool_use_id=TOOL_ID,
+        success=False,
+        error="exit 2",
+        error_class="shell_error",
+    ),
+    span(
+        "claude_code.llm_request 2",
+        "claude_code.interaction",
+        7,
+        8,
+        model="claude-opus-4-6",
+        input_tokens=3,
+        output_tokens=5,
+        cache_read_tokens=870,
+        cache_creation_tokens=0,
+        success=True,
+        stop_reason="end_turn",
+        request_id="req_2",
+    ),
+)
+CALLS = (
+    "SELECT session_id, provider, request_model, response_id, input_tokens, output_tokens,"
+    " cache_read_tokens AS hit, cache_write_tokens AS written, tries, time_to_first_chunk AS ttfc,"
+    " finish_reasons, cost_usd > 0 AS priced FROM llm_call ORDER BY start_time"
+)
+TOOLS = "SELECT name, call_id, arguments, result, failed, error_type, session_id FROM tool_call"
+TURNS = (
+    "SELECT session_id, user_id, agent_name, user_message, llm_call_count AS calls,"
+    " tool_call_count AS tools, tool_error_count AS errors, input_tokens, round(duration) AS took,"
+    " cost_usd > 0 AS priced FROM turn_summary"
+)
+
+
+def send(served: Served, spans: tuple[Made, ...]) -> None:
+    """Send spans under the names they have without their numbers."""
+    made = request("claude", spans)
+    for of_resource in made.resource_spans:
+        of_resource.scope_spans[0].spans[0].name = (
+            of_resource.scope_spans[0].spans[0].name.partition(" ")[0]
+        )
+    assert served.post(made.SerializeToString(), PROTOBUF).status == 200
+
+
+@pytest.mark.parametrize("order", ["at once", "one by one", "the turn first"])
+def test_spans_are_calls_tools_and_a_turn(embedded_dsn: Dsn, order: str) -> None:
+    """With tokens and price, whichever comes first; a tool is one row of its two spans."""
+    with serving(embedded_dsn) as served:
+        ended = sorted(TRACE, key=lambda one: one.end)
+        if order == "at once":
+            send(served, TRACE)
+        for one in ended if order == "one by one" else (ended[-1:] + ended[:-1]):
+            send(served, (one,))
+    first, second = ask(embedded_dsn, CALLS)
+    (tool,) = ask(embedded_dsn, TOOLS)
+    (turn,) = ask(embedded_dsn, TURNS)
+
+    assert first == {
+        "session_id": "s-1",
+        "provider": "anthropic",
+        "request_model": "claude-opus-4-6",
+        "response_id": "req_1",
+        "input_tokens": 872,
+        "output_tokens": 30,
+        "hit": 800,
+        "written": 70,
+        "tries": 2,
+        "ttfc": pytest.approx(0.45),
+        "finish_reasons": ["tool_use"],
+        "priced": True,
+    }
+    assert (second["input_tokens"], second["tries"], second["priced"]) == (873, 1, True)
+    assert tool == {
+        "name": "Bash",
+        "call_id": TOOL_ID,
+        "arguments": '{"command":"ls /missing"}',
+        "result": "",
+        "failed": True,
+        "error_type": "shell_error",
+        "session_id": "s-1",
+    }
+    assert turn == {
+        "session_id": "s-1",
+        "user_id": "u-1",
+        "agent_name": "claude-code",
+        "user_message": "Which files?",
+        "calls": 2,
+        "tools": 1,
+        "errors": 1,
+        "input_tokens": 872 + 873,
+        "took": 9,
+        "priced": True,
+    }
+
+
+def test_a_subagent_is_part_of_the_turn_that_started_it(embedded_dsn: Dsn) -> None:
+    """Its calls are inside the tool that runs it; they count for the turn."""
+    agent_tool = span(
+        "claude_code.tool", "claude_code.interaction", 2, 8, tool_name="Agent", tool_use_id="t-9"
+    )
+    inner = replace(TRACE[5], parent="claude_code.tool", start=3, end=4)
+    with serving(embedded_dsn) as served:
+        send(served, (TRACE[0], TRACE[1], inner, agent_tool))
+    (turn,) = ask(embedded_dsn, TURNS)
+
+    assert (turn["calls"], turn["tools"], turn["input_tokens"]) == (2, 1, 872 + 873)
+
+
+SECRET = "the launch code is 4711"
+TOLD = (
+    span("claude_code.interaction", "", 0, 9, user_prompt=SECRET),
+    span(
+        "claude_code.llm_request 1",
+        "claude_code.interaction",
+        1,
+        2,
+        model="claude-opus-4-6",
+        success=False,
+        error=SECRET,
+        status_code=529,
+        new_context=SECRET,
+        response__model_output=SECRET,
+        user_system_prompt=SECRET,
+        system_prompt_preview=SECRET,
+    ),
+    replace(
+        span(
+            "claude_code.tool",
+            "claude_code.interaction",
+            3,
+            6,
+            tool_name="Read",
+            tool_use_id="t-1",
+            file_path=SECRET,
+            tool_input=SECRET,
+            full_command=SECRET,
+        ),
+        events=(("tool.output", {"content": SECRET}),),
+    ),
+)
+
+
+@pytest.mark.parametrize("captured", [True, False])
+def test_content_lands_only_where_it_is_captured(embedded_dsn: Dsn, captured: bool) -> None:
+    """What was asked, answered, run and found is content, and so is an error's text."""
+    before = config.active()
+    config.activate(config.resolve({"capture_content": captured}, {}))
+    try:
+        with serving(embedded_dsn) as served:
+            send(served, TOLD)
+    finally:
+        config.activate(before)
+    (call,) = ask(embedded_dsn, "SELECT error_type, error_message, response_text FROM llm_call")
+    (tool,) = ask(embedded_dsn, TOOLS)
+    (turn,) = ask(embedded_dsn, TURNS)
+    (landed,) = ask(embedded_dsn, "SELECT toString(groupArray(tuple(*))) AS rows FROM span")
+
+    assert call["error_type"] == "529"
+    assert (call["response_text"], tool["result"], turn["user_message"]) == (
+        (SECRET, SECRET, SECRET) if captured else ("", "", "")
+    )
+    assert (call["error_message"] == SECRET) == captured
+    if not captured:
+        assert SECRET not in landed["rows"]
