@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from receive.otlp import Made, request
+from receive.otlp import Made, Said, logs, request
 from receive.serving import PROTOBUF, Served, serving
 from receive.test_order import ask
 from turnspan import config
@@ -226,10 +226,157 @@ def test_content_lands_only_where_it_is_captured(embedded_dsn: Dsn, captured: bo
     (turn,) = ask(embedded_dsn, TURNS)
     (landed,) = ask(embedded_dsn, "SELECT toString(groupArray(tuple(*))) AS rows FROM span")
 
-    assert call["error_type"] == "529"
+    assert (call["error_type"], tool["failed"]) == ("529", False)
     assert (call["response_text"], tool["result"], turn["user_message"]) == (
         (SECRET, SECRET, SECRET) if captured else ("", "", "")
     )
     assert (call["error_message"] == SECRET) == captured
     if not captured:
         assert SECRET not in landed["rows"]
+
+
+def event(name: str, at: float, **attributes: Any) -> Said:
+    """A log event of Claude Code: its name is the body, numbers are text as some are."""
+    said = {key.replace("__", "."): value for key, value in attributes.items()}
+    whole = {**STANDARD, "event.name": name, "prompt.id": "p-1", **said}
+    return Said("", "", whole, body=f"claude_code.{name}", at=at)
+
+
+REQUEST: dict[str, Any] = {
+    "query_source": "repl_main_thread",
+    "model": "claude-opus-4-6",
+    "input_tokens": 2,
+    "output_tokens": "30",
+    "cache_read_tokens": 800,
+    "cache_creation_tokens": 70,
+    "cost_usd": 0.01,
+}
+TITLE = {"model": "claude-haiku-4-5", "query_source": "generate_session_title"}
+LOG = (
+    event("user_prompt", 0, prompt="Which files?", prompt_length="12"),
+    event("api_request", 1, duration_ms=500, request_id="req_0", **TITLE),
+    event("api_request", 2, duration_ms="1000", ttft_ms=450, request_id="req_1", **REQUEST),
+    event("tool_decision", 3, tool_name="Bash", tool_use_id=TOOL_ID, decision="accept"),
+    event(
+        "tool_result",
+        6,
+        tool_name="Bash",
+        tool_use_id=TOOL_ID,
+        success="false",
+        duration_ms="2000",
+        error_type="shell_error",
+        error="exit 2",
+        tool_input='{"command":"ls /missing"}',
+    ),
+    event("api_error", 7, model="claude-opus-4-6", duration_ms=500, status_code=529, error="busy"),
+    event("api_request", 8, duration_ms=900, request_id="req_2", **REQUEST),
+    event("assistant_response", 8, request_id="req_2", response="None.", response_length="5"),
+)
+
+
+def send_log(served: Served, records: tuple[Said, ...]) -> None:
+    """Send log records."""
+    made = logs("claude", records, service="claude-code")
+    assert served.post(made.SerializeToString(), PROTOBUF, "/v1/logs").status == 200
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_log_events_alone_are_calls_tools_and_a_turn(embedded_dsn: Dsn, together: bool) -> None:
+    """Without tracing, which is a beta; sent twice they are the same records."""
+    with serving(embedded_dsn) as served:
+        for records in (LOG,) if together else (LOG[:5], LOG[5:], LOG):
+            send_log(served, records)
+    _, first, failed, last = ask(embedded_dsn, CALLS)
+    (tool,) = ask(embedded_dsn, TOOLS)
+    of_title, turn = ask(embedded_dsn, f"{TURNS} ORDER BY start_time")
+    said = ask(embedded_dsn, "SELECT response_text, error_type FROM llm_call ORDER BY start_time")
+
+    assert (first["input_tokens"], first["output_tokens"], first["ttfc"]) == (872, 30, 0.45)
+    assert [one["session_id"] for one in (first, failed, last)] == ["s-1"] * 3
+    assert (first["priced"], failed["priced"], last["priced"]) == (True, None, True)
+    assert said == [
+        {"response_text": "", "error_type": ""},
+        {"response_text": "", "error_type": ""},
+        {"response_text": "", "error_type": "529"},
+        {"response_text": "None.", "error_type": ""},
+    ]
+    assert tool == {
+        "name": "Bash",
+        "call_id": TOOL_ID,
+        "arguments": '{"command":"ls /missing"}',
+        "result": "",
+        "failed": True,
+        "error_type": "shell_error",
+        "session_id": "s-1",
+    }
+    assert (turn["session_id"], turn["user_message"]) == ("s-1", "Which files?")
+    assert (turn["calls"], turn["tools"], turn["input_tokens"]) == (3, 1, 2 * 872)
+    assert (of_title["calls"], of_title["user_message"]) == (1, "")
+
+
+@pytest.mark.parametrize("of", ["claude_code.interaction", ""], ids=["with ids", "without ids"])
+@pytest.mark.parametrize("first", ["spans", "events"])
+def test_events_beside_spans_make_no_second_record(embedded_dsn: Dsn, first: str, of: str) -> None:
+    """What both tell of is one record; the answer, which only an event has, is on it."""
+    both = tuple(
+        replace(one, of=of)
+        for one in LOG
+        if one.attributes["event.name"] != "api_error"
+        and one.attributes.get("request_id") != "req_0"
+    )
+    with serving(embedded_dsn) as served:
+        for signal in (first, "spans", "events"):
+            if signal == "spans":
+                send(served, TRACE)
+            else:
+                send_log(served, both)
+    calls = ask(embedded_dsn, "SELECT response_id, response_text FROM llm_call ORDER BY start_time")
+    tools = ask(embedded_dsn, TOOLS)
+
+    assert calls == [
+        {"response_id": "req_1", "response_text": ""},
+        {"response_id": "req_2", "response_text": "None."},
+    ]
+    assert [(one["name"], one["call_id"], one["failed"]) for one in tools] == [
+        ("Bash", TOOL_ID, True)
+    ]
+
+
+@pytest.mark.parametrize("odd", ["nan", "inf", "-5", "1e300", "x", True, [1], None])
+def test_odd_values_of_events_cost_nothing_but_themselves(embedded_dsn: Dsn, odd: Any) -> None:
+    """Whatever stands where a number or a text should: the call lands, and so does the next."""
+    values = dict.fromkeys(("duration_ms", "input_tokens", "response", "prompt", "error"), odd)
+    values = {key: value for key, value in values.items() if value is not None}
+    with serving(embedded_dsn) as served:
+        send_log(
+            served,
+            (
+                event("user_prompt", 1, **values),
+                event("api_request", 2, request_id="odd", **{**REQUEST, **values}),
+                event("assistant_response", 2, request_id="odd", **values),
+                event("tool_result", 3, **values),
+                event("api_request", 4, request_id="next", **REQUEST),
+            ),
+        )
+    calls = ask(embedded_dsn, "SELECT response_id FROM llm_call ORDER BY start_time")
+
+    assert [one["response_id"] for one in calls] == ["odd", "next"]
+
+
+def test_events_without_content_leave_none(embedded_dsn: Dsn) -> None:
+    """Content off: prompt, answer, command and error are in no row."""
+    before = config.active()
+    config.activate(config.resolve({"capture_content": False}, {}))
+    try:
+        with serving(embedded_dsn) as served:
+            send_log(served, LOG)
+    finally:
+        config.activate(before)
+    landed = ""
+    for table in ("span", "llm_call", "tool_call", "turn_summary", "message"):
+        (rows,) = ask(embedded_dsn, f"SELECT toString(groupArray(tuple(*))) AS rows FROM {table}")
+        landed += rows["rows"]
+
+    assert "req_1" in landed
+    for said in ("Which files?", "None.", "ls /missing", "exit 2"):
+        assert said not in landed

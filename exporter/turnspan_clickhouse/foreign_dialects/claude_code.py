@@ -120,6 +120,7 @@ def _said(a: Attributes, key: str, role: str) -> list[Message]:
 def number(value: Any) -> float | None:
     """A number, which an event may write as text; ``None`` for what is none."""
     try:
-        return None if value is None or isinstance(value, bool) else float(value)
+        found = None if value is None or isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         return None
+    return found if found is not None and 0 <= found < 2**53 else None

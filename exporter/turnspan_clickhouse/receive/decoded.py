@@ -23,7 +23,7 @@ from opentelemetry.trace import (
 
 from turnspan.content.model import as_list, dumps_text
 from turnspan.runtime.errors import TurnspanError
-from turnspan_clickhouse.receive.log_events import LogEvent, refusal
+from turnspan_clickhouse.receive.log_events import CLAUDE_CODE, LogEvent, refusal
 
 MAX_ATTRIBUTES = 10_000
 """Attributes kept of one span, event or link; what is over is counted on the span."""
@@ -92,6 +92,8 @@ class Decoded:
 
     spans: list[Received] = field(default_factory=list[Received])
     events: list[LogEvent] = field(default_factory=list[LogEvent])
+    claude_code: list[LogEvent] = field(default_factory=list[LogEvent])
+    """Events that spans are to be made of."""
     refused: dict[str, int] = field(default_factory=dict[str, int])
     size: int = 0
     parts: int = field(default_factory=lambda: MAX_PARTS)
@@ -130,6 +132,9 @@ class Decoded:
 
     def tell(self, event: LogEvent) -> None:
         """Add an event, or count it as refused."""
+        if event.name in CLAUDE_CODE:
+            self.claude_code.append(event)
+            return
         reason = refusal(event)
         if reason:
             self._refuse(reason)
@@ -204,6 +209,9 @@ def event_of(
 ) -> LogEvent:
     """The event of a log record's fields; of no span where its ids are none."""
     told, _ = bounded(attributes)
+    body = told.get("content")
+    if isinstance(body, str) and body in CLAUDE_CODE:  # its name without the prefix is the event's
+        name = body
     name = name or str(told.pop("event.name", ""))
     whole = len(trace_id) == 16 and len(span_id) == 8 and any(trace_id) and any(span_id)
     ids = (trace_id.hex(), span_id.hex()) if whole else ("", "")

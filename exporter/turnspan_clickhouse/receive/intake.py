@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from turnspan.runtime.errors import TurnspanError
 from turnspan.runtime.guard import logger
+from turnspan_clickhouse.receive.claude_code_events import ClaudeCodeEvents
 from turnspan_clickhouse.receive.decoded import Decoded, InternCache, MalformedOtlpError
 from turnspan_clickhouse.receive.http_body import (
     JSON,
@@ -85,6 +86,7 @@ class Intake:
         self.notices = Notices()
         self.waiting = 0
         """Bytes of the requests under way, as sent and decompressed."""
+        self._claude_code = ClaudeCodeEvents()
         self._tokens = [token.encode() for token in tokens]
         # One thread for large bodies, which take seconds, and one for all others, which shall not
         # wait for them. More would only wait for each other's interpreter lock.
@@ -139,7 +141,10 @@ class Intake:
     def _decode(self, signal: str, kind: str, body: bytes, encoding: str) -> Decoded:
         plain = decompressed(body, encoding, self.settings.max_request_bytes)
         try:
-            return _DECODERS[signal, kind](plain, self._decoders[len(body) > _LARGE].shared[kind])
+            shared = self._decoders[len(body) > _LARGE].shared[kind]
+            decoded = _DECODERS[signal, kind](plain, shared)
+            self._claude_code.add_spans(decoded)
+            return decoded
         except MalformedOtlpError as error:
             why = str(error)
         # A new one, raised here: the frames of that one hold what was decoded, thirty times the

@@ -32,6 +32,13 @@ MESSAGES: Final = frozenset(
 )
 OF_SPANS: Final = MESSAGES | {semconv.EVENT_INFERENCE_DETAILS}
 TAKEN: Final = OF_SPANS | {semconv.EVENT_EVALUATION}
+CLAUDE_CODE: Final = frozenset(
+    {
+        *("claude_code.user_prompt", "claude_code.assistant_response", "claude_code.tool_result"),
+        *("claude_code.api_request", "claude_code.api_error"),
+    }
+)
+"""Events of Claude Code that become spans, or go on them."""
 NOT_TAKEN = "of log records only the GenAI conventions' events of content and evaluations are kept"
 NO_SPAN = "the event does not say which span it belongs to"
 TOO_LATE = "the event's span has landed and was let go: send logs no later than spans"

@@ -1,0 +1,121 @@
+"""Claude Code's log events, made into spans: without its tracing, which is a beta, they are all.
+
+Of a request to the model (``api_request``, ``api_error``) and of a tool (``tool_result``) a span is
+made that ended when the event was written. What was asked (``user_prompt``) and answered
+(``assistant_response``) goes on it; they are events of their own, so they are kept a while. A span
+of its own that tells of the same call or tool is merged with it, by the request's or the tool's id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any, Final
+
+from turnspan import semconv
+from turnspan_clickhouse.foreign_dialects import claude_code
+from turnspan_clickhouse.receive.decoded import (
+    Decoded,
+    ReceivedScope,
+    SpanFields,
+)
+from turnspan_clickhouse.receive.log_events import LogEvent
+
+MAX_TEXTS = 1_000
+"""Prompts that are kept for the calls that follow them."""
+_NAMES: Final = {
+    "claude_code.api_request": claude_code.CALL,
+    "claude_code.api_error": claude_code.CALL,
+    "claude_code.tool_result": claude_code.TOOL_RUN,
+}
+_SCOPE: Final = ReceivedScope.of(claude_code.EVENTS, "", "", {})
+_ASKED_BY: Final = ("repl_main_thread", "sdk", "main")
+"""What sends the user's own prompts, in ``query_source``."""
+_OK, _ERROR, _CLIENT = 0, 2, 3
+
+
+class ClaudeCodeEvents:
+    """Makes spans of events; for any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._prompts: OrderedDict[str, Any] = OrderedDict()
+
+    def add_spans(self, decoded: Decoded) -> None:
+        """Add to a request the spans of its events."""
+        events, decoded.claude_code = decoded.claude_code, []
+        if not events:
+            return
+        with self._lock:
+            for event in events:
+                if event.name == "claude_code.user_prompt":
+                    self._prompts[_prompt_of(event)] = event.attributes.get("prompt")
+                    if len(self._prompts) > MAX_TEXTS:
+                        self._prompts.popitem(last=False)
+            replies = {
+                event.attributes.get("request_id"): event.attributes.get("response")
+                for event in events
+                if event.name == "claude_code.assistant_response"
+            }
+            for event in events:
+                name = _NAMES.get(event.name)
+                if name is not None:
+                    self._add(name, event, replies, decoded)
+
+    def _add(self, name: str, event: LogEvent, replies: dict[Any, Any], decoded: Decoded) -> None:
+        said = {key: value for key, value in event.attributes.items() if key != "content"}
+        if name == claude_code.CALL:
+            reply = replies.get(said.get("request_id"))
+            if event.span_id and not reply:
+                return  # a span of its own has said it
+            said["response.model_output"] = reply or ""
+            if _text(said, "query_source").startswith(_ASKED_BY):  # else of a title, a subagent
+                said["user_prompt"] = self._prompts.pop(_prompt_of(event), "")
+            said["success"] = event.name != "claude_code.api_error"
+        elif event.span_id:
+            return
+        took = claude_code.number(said.get("duration_ms")) or 0.0
+        failed = str(said.get("success")).lower() == "false"
+        session = _text(said, semconv.SESSION_ID)
+        prompt = _text(said, "prompt.id")
+        own = _id(16, *_identity(event))
+        fields = SpanFields(
+            bytes.fromhex(event.trace_id) or (_id(16, session, prompt) if prompt else own),
+            own[:8],
+            bytes.fromhex(event.span_id),
+            "",
+            0,
+            name,
+            _CLIENT,
+            event.time - round(took * 1e6),
+            event.time,
+            said,
+            [],
+            [],
+            _ERROR if failed else _OK,
+            _text(said, "error"),
+            event.size,
+        )
+        decoded.add(fields, event.resource, _SCOPE)
+
+
+def _prompt_of(event: LogEvent) -> str:
+    return _text(event.attributes, "prompt.id") or _text(event.attributes, semconv.SESSION_ID)
+
+
+def _identity(event: LogEvent) -> Iterator[str]:
+    """What is the same when the event is sent again, and of no other."""
+    yield event.name
+    yield str(event.time)
+    for key in (semconv.SESSION_ID, "event.sequence", "request_id", "tool_use_id"):
+        yield _text(event.attributes, key)
+
+
+def _text(said: dict[str, Any], key: str) -> str:
+    return str(said.get(key) or "")
+
+
+def _id(size: int, *parts: str) -> bytes:
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=size).digest()
