@@ -11,14 +11,18 @@ from mcp import MCPError
 from mcp.client import Client
 from mcp.server.mcpserver import Context, MCPServer
 from opentelemetry import trace
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.trace import SpanKind, StatusCode
 
 import turnspan
 from emit.conftest import Spans
+from support.conformance import metric_faults
 from turnspan import semconv
 from turnspan.providers.mcp import instrumentor as mcp
 from turnspan.providers.mcp.instrumentor import McpInstrumentor
 from turnspan.tracing.content_store import ToolContent
+from turnspan.tracing.state import default
 
 Work = Callable[[Client], Awaitable[Any]]
 seen: list[dict[str, Any]] = []
@@ -174,6 +178,43 @@ def test_a_protocol_error_has_its_code(spans: Spans) -> None:
     attributes = dict(spans.one("tools/call get_weather").attributes or {})
     assert attributes[semconv.ERROR_TYPE] == codes[0]
     assert attributes[semconv.RPC_RESPONSE_STATUS_CODE] == codes[0]
+
+
+def test_a_request_is_measured(spans: Spans) -> None:
+    """Once a request, with the name the server knows the tool by, and how it ended."""
+    reader = InMemoryMetricReader()
+    provider = MeterProvider([reader])
+    default.metrics.use(provider)
+
+    async def work(client: Client) -> None:
+        with turnspan.agent("weatherman"), turnspan.tool("weather", arguments={"city": "Rome"}):
+            await client.call_tool("get_weather", {"city": "Rome"})
+        await client.call_tool("broken", {"city": "Atlantis"})
+
+    try:
+        run(work)
+        data = reader.get_metrics_data()
+    finally:
+        default.metrics.use(None)
+        provider.shutdown()
+    assert data is not None
+    (metric,) = [
+        one
+        for scope in data.resource_metrics[0].scope_metrics
+        for one in scope.metrics
+        if one.name == "mcp.client.operation.duration"
+    ]
+    assert metric_faults(metric) == []
+    points = {
+        str((point.attributes or {})["gen_ai.tool.name"]): dict(point.attributes or {})
+        for point in metric.data.data_points
+    }
+    assert all(one.pop("mcp.protocol.version") for one in points.values())
+    head = {"mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool"}
+    assert points == {
+        "get_weather": {**head, "gen_ai.tool.name": "get_weather"},
+        "broken": {**head, "gen_ai.tool.name": "broken", "error.type": "tool_error"},
+    }
 
 
 def test_a_cancelled_call_is_not_an_error(spans: Spans) -> None:

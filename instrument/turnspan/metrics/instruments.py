@@ -20,6 +20,7 @@ Callback = Callable[[CallbackOptions], Iterable[Observation]]
 _SECONDS: Final = tuple(0.01 * 2**power for power in range(14))
 _TOKENS: Final = tuple(4**power for power in range(14))
 _CALLS: Final = tuple(2**power for power in range(8))
+_MCP: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
 _AGENT: Final = tuple(0.1 * 2**power for power in range(13))
 
 
@@ -74,6 +75,7 @@ METRICS: Final = (
         _CALLS,
     ),
     Metric(semconv.METRIC_TOOL_DURATION, "s", "Duration of an executed tool.", _SECONDS),
+    Metric(semconv.METRIC_MCP_CALL_DURATION, "s", "Duration of a request to an MCP server.", _MCP),
     Metric(
         semconv.METRIC_COST,
         "{USD}",

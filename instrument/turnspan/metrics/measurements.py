@@ -246,3 +246,19 @@ class WorkflowEnded:
         }
         known = {name: _labels.of(name, value) for name, value in attributes.items() if value}
         instruments.record(semconv.METRIC_AGENT_DURATION, self.duration, known, _context(self.span))
+
+
+@dataclass(slots=True)
+class McpCallEnded:
+    """A request to an MCP server, with the metric's attributes."""
+
+    attributes: Mapping[str, str]
+    duration: float
+    span: SpanContext
+
+    def into(self, instruments: Instruments, pricer: Pricer | None) -> None:
+        """Record the request's duration."""
+        known = {name: _labels.of(name, value) for name, value in self.attributes.items() if value}
+        instruments.record(
+            semconv.METRIC_MCP_CALL_DURATION, self.duration, known, _context(self.span)
+        )

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import time
 from importlib import import_module, util
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanKind, Tracer
 
 from turnspan import config, semconv
 from turnspan.content.snapshot import freeze
+from turnspan.metrics.measurements import McpCallEnded
 from turnspan.patching.frame import Frame
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
@@ -32,12 +34,14 @@ from turnspan.runtime.type_guards import is_dict
 from turnspan.runtime.value_exceptions import is_abort
 from turnspan.tracing.context import TOOL_KEY, active_turn
 from turnspan.tracing.recording import detach
+from turnspan.tracing.state import current as current_state
 from turnspan.tracing.tool_recording import OpenTool, ToolRecording, inside_tool, open_tool
 
 _META = guard("mcp.context")
 _DESCRIBE = guard("mcp.describe")
 _ENTER = guard("mcp.enter")
 _LEFT = guard("mcp.leave")
+_MEASURE = guard("mcp.measure")
 _OWN_SPAN = guard("mcp.own_span")
 _OWN_CONTEXT = guard("mcp.own_context")
 
@@ -46,12 +50,17 @@ _TOOLS_CALL: Final = "tools/call"
 _SESSION: Final = "mcp.client.session"
 _DISPATCHER: Final = "mcp.shared.jsonrpc_dispatcher"
 _MAX_MESSAGE: Final = 500
+_TOOL_ERROR: Final = "tool_error"
+"""The conventions' name for a result that says that the tool failed."""
 
 
 class McpCall:
     """A call under way: a tool of its own, or the one around it that hands it on."""
 
-    __slots__ = ("_token", "name", "recording", "tool", "under_way")
+    __slots__ = (
+        *("_began", "_metrics", "_token", "_version"),
+        *("name", "recording", "tool", "under_way"),
+    )
 
     def __init__(self, name: str, tool: OpenTool, recording: ToolRecording | None) -> None:
         self.name = name
@@ -60,6 +69,9 @@ class McpCall:
         """``None`` where the tool around it is recorded already."""
         self.under_way = False
         self._token: object | None = None
+        self._metrics = current_state(otel_context.get_current()).metrics
+        self._version = ""
+        self._began = time.perf_counter()
 
     def enter(self, context: Context) -> None:
         """Make the call, and the span of its tool, current."""
@@ -77,6 +89,7 @@ class McpCall:
         """Say what the session knows."""
         version = getattr(session, "protocol_version", None)
         if isinstance(version, str) and version:
+            self._version = version
             self.tool.span.set_attribute(semconv.MCP_PROTOCOL_VERSION, version)
         request_id = getattr(session, "_request_id", None)  # 1.x; 2.x says it to its own span
         if isinstance(request_id, int):
@@ -85,17 +98,34 @@ class McpCall:
     def answered(self, result: Any) -> None:
         """The server answered, maybe with an error of the tool's."""
         self.tool.failure = failure_of(result)
+        self._measure(_TOOL_ERROR if self.tool.failure else "", "")
         if self.recording is not None:
             self.recording.succeeded(result)
 
     def failed(self, error: BaseException) -> None:
         """The call raised."""
         code = "" if is_abort(error) else error_code(error)
+        self._measure("" if is_abort(error) else code or type(error).__qualname__, code)
         if code:
             self.tool.span.set_attribute(semconv.RPC_RESPONSE_STATUS_CODE, code)
         if self.recording is not None:
             self.recording.error_type = code
             self.recording.failed(error)
+
+    def _measure(self, error_type: str, code: str) -> None:
+        with _MEASURE:
+            if self._metrics.enabled():
+                attributes = {
+                    semconv.MCP_METHOD_NAME: _TOOLS_CALL,
+                    semconv.OPERATION_NAME: semconv.OP_EXECUTE_TOOL,
+                    semconv.TOOL_NAME: self.name,
+                    semconv.MCP_PROTOCOL_VERSION: self._version,
+                    semconv.ERROR_TYPE: error_type,
+                    semconv.RPC_RESPONSE_STATUS_CODE: code,
+                }
+                span = self.tool.span.get_span_context()
+                took = time.perf_counter() - self._began
+                self._metrics.record(McpCallEnded(attributes, took, span))
 
 
 class McpSdk(Frame[McpCall]):
