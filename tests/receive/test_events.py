@@ -303,3 +303,48 @@ def test_what_events_say_is_redacted_like_what_spans_say(embedded_dsn: Dsn, capt
     assert SECRET.encode() not in written
     assert (b"ok?" in written) is (captured == "true")
     assert (b"Nine kilometres" in written) is (captured == "true")
+
+
+MEMORY = "She likes trains."
+
+
+@pytest.mark.parametrize("captured", ["true", "false"])
+def test_spans_of_retrieval_and_memory_keep_what_they_say(
+    embedded_dsn: Dsn, captured: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No record has columns for it, so it stays on the span; names are no content."""
+    told: dict[str, dict[str, Any]] = {
+        "retrieval docs": {
+            "gen_ai.operation.name": "retrieval",
+            "gen_ai.retrieval.top_k": 3,
+            "gen_ai.retrieval.query.text": MEMORY,
+            "gen_ai.retrieval.documents": MEMORY,
+        },
+        "search_memory": {
+            "gen_ai.operation.name": "search_memory",
+            "gen_ai.memory.store.id": "store-1",
+            "gen_ai.memory.query.text": MEMORY,
+            "gen_ai.memory.records": MEMORY,
+        },
+        "plan": {"gen_ai.operation.name": "plan", "gen_ai.agent.name": "planner"},
+    }
+    prompt = {"gen_ai.prompt.name": "greet", "gen_ai.prompt.version": "2"}
+    before = config.active()
+    config.activate(config.resolve({}, {"TURNSPAN_CAPTURE_CONTENT": captured}))
+    try:
+        with serving(embedded_dsn) as served:
+            made = [Made(name, "a", 1, 2, attributes=said) for name, said in told.items()]
+            post_spans(served, "kinds", agent("a", "", 0, 9), *made, chat("c", "a", 3))
+            named = Made("named", "a", 3, 4, attributes={**prompt, "gen_ai.operation.name": "chat"})
+            post_spans(served, "kinds", named)
+    finally:
+        config.activate(before)
+    landed = {
+        row["name"]: row["attributes"]
+        for row in ask(embedded_dsn, "SELECT name, attributes FROM span")
+    }
+
+    for name, said in told.items():
+        content = {key for key, value in said.items() if value == MEMORY}
+        assert (set(said) - set(landed[name])) == (set() if captured == "true" else content)
+    assert prompt.items() <= dict(landed["named"]).items()

@@ -15,7 +15,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from turnspan import semconv
 from turnspan.content.media import media_out
-from turnspan.redaction.content_keys import is_content, is_left_without_content
+from turnspan.redaction.content_keys import has_landed, is_content, is_left_without_content
 from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.type_guards import kind_of
 from turnspan_clickhouse import foreign_dialects
@@ -175,14 +175,14 @@ class SpanShape:
         self.spoken: dict[str, bool] = {}
 
     def view(self, columns: frozenset[str], foreign: bool, captured: bool) -> View:
-        """What has none of these columns. Of a ``foreign`` span without what may be content, and
+        """What has none of these columns. Of a ``foreign`` span without content that landed, and
         where content is not ``captured`` without what may quote it."""
         key = (columns, foreign, captured)
         found = self.views.get(key)
         if found is None:
             places: dict[str, int] = {}
             for place, (name, known) in enumerate(zip(self.names, self.known, strict=True)):
-                if known is None or name in columns or (foreign and is_content(name)):
+                if known is None or name in columns or (foreign and has_landed(name)):
                     continue
                 if captured or is_left_without_content(name):
                     places[name] = place  # masking may have made one name of two

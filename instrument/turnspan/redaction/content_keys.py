@@ -28,6 +28,8 @@ _CONTENT: Final = (
     "gcp.vertex.agent.tool_",
     "gen_ai.completion",
     "gen_ai.input.messages",
+    "gen_ai.memory.query.text",
+    "gen_ai.memory.records",
     "gen_ai.output.messages",
     "gen_ai.prompt",
     "gen_ai.retrieval.documents",
@@ -71,6 +73,10 @@ _CONTENT: Final = (
     "user_system_prompt",
 )
 
+_NAMES: Final = frozenset({"gen_ai.prompt.name", "gen_ai.prompt.version"})
+_HOMELESS: Final = ("gen_ai.memory.", "gen_ai.prompt.variable", "gen_ai.retrieval.")
+"""Content that only a span's attributes have."""
+
 _ERROR_TEXT: Final = frozenset(
     {"error", "error.message", "exception.message", "exception.stacktrace"}
 )
@@ -83,7 +89,12 @@ hold nothing but content."""
 
 def is_content(key: str) -> bool:
     """Whether an attribute of any dialect holds what was said or done, not how."""
-    return key.startswith(_CONTENT) and key != "gen_ai.prompt.name"
+    return key.startswith(_CONTENT) and key not in _NAMES
+
+
+def has_landed(key: str) -> bool:
+    """Whether the content that an attribute of another package holds has columns of its own."""
+    return is_content(key) and not key.startswith(_HOMELESS)
 
 
 def is_left_without_content(key: str) -> bool:

@@ -73,6 +73,10 @@ class Messages(Endpoint):
             problem = problem_of(response)
             if problem:
                 attributes[semconv.ERROR_TYPE] = code_of(problem)
+        content: Any = fields.get("content")
+        block = fields_of(content[0]) if type(content) is list and content else _NOTHING
+        if block.get("type") == "compaction" and block.get("content"):  # it comes before all else
+            attributes[semconv.CONVERSATION_COMPACTED] = True
         usage = fields.get("usage")
         if usage is not None:
             write_usage(read_usage(usage), attributes)

@@ -95,7 +95,10 @@ class Responses(BackgroundEndpoint):
             describe_modalities(counts, attributes)
         for raw in fields.get("output") or ():
             item = fields_of(raw)
-            name = _CHARGED.get(item.get("type") or "")
+            kind = item.get("type") or ""
+            if kind == "compaction":
+                attributes[semconv.CONVERSATION_COMPACTED] = True
+            name = _CHARGED.get(kind)
             # To open a page that was found, or to look for words in it, is not charged.
             if name and fields_of(item.get("action")).get("type", "search") == "search":
                 attributes[name] = attributes.get(name, 0) + 1
@@ -138,6 +141,11 @@ def _describe_options(body: Mapping[str, Any], attributes: dict[str, Any]) -> No
         output = _FORMATS.get(form.get("type", ""))
         if output is not None:
             attributes[semconv.OUTPUT_TYPE] = output
+    prompt = body.get("prompt")
+    if is_dict(prompt) and type(prompt.get("id")) is str:
+        attributes[semconv.PROMPT_NAME] = prompt["id"]
+        if type(prompt.get("version")) is str:
+            attributes[semconv.PROMPT_VERSION] = prompt["version"]
     conversation = body.get("conversation")
     if is_dict(conversation):
         conversation = conversation.get("id")
