@@ -13,7 +13,7 @@ from support.model_replies import message
 from turnspan.testing import ModelServer
 
 COMPACTED = "gen_ai.conversation.compacted"
-ANSWER = {
+ANSWER: dict[str, Any] = {
     "id": "resp_1",
     "object": "response",
     "created_at": 1,
