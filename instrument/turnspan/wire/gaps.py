@@ -111,7 +111,7 @@ class Watch:
         library = sender(inspect.currentframe())
         if is_covered():
             self.recorded += 1
-        elif self.active and not _is_excluded(library):
+        elif self.active and not is_excluded(library):
             self.count(library, f"{host}{_GRPC}")
 
     def started(self, command: Any) -> None:
