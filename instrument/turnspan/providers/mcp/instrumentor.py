@@ -58,8 +58,14 @@ class McpCall:
     """A call under way: a tool of its own, or the one around it that hands it on."""
 
     __slots__ = (
-        *("_began", "_metrics", "_token", "_version"),
-        *("name", "recording", "tool", "under_way"),
+        "_began",
+        "_metrics",
+        "_token",
+        "_version",
+        "name",
+        "recording",
+        "tool",
+        "under_way",
     )
 
     def __init__(self, name: str, tool: OpenTool, recording: ToolRecording | None) -> None:
