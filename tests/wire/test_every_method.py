@@ -39,7 +39,7 @@ REFUSALS = (
 """What an SDK says of arguments or of an answer that make no sense."""
 FETCHES = ("responses.retrieve", "responses.cancel")
 """What costs nothing, but brings the answer of a call that was made in the background."""
-LOOPS = {"create_and_poll", "upload_and_poll", "poll", "runner", "tool_runner", "stream", "wait"}
+LOOPS = {"runner", "tool_runner", "stream", "wait"}
 """Helpers that ask again and again; what they ask is a method of its own."""
 UNHEARD = {"with_raw_response", "with_streaming_response"}
 
@@ -64,7 +64,8 @@ def clients(url: str) -> dict[str, Any]:
 
 def loops(method: str) -> bool:
     """Whether a method makes requests of other methods, for ever perhaps."""
-    return method in UNHEARD | LOOPS or method.endswith(("_and_poll", "_and_stream"))
+    waits = ("wait_for", "poll", "_and_stream")
+    return method in UNHEARD | LOOPS or any(word in method for word in waits)
 
 
 def arguments(function: Any, *, streamed: bool) -> dict[str, Any] | None:
