@@ -30,6 +30,7 @@ class ReceivedRequest:
     path: str
     body: bytes
     headers: dict[str, str]
+    method: str
 
 
 class RecordedServer:
@@ -48,7 +49,7 @@ class RecordedServer:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 headers = {key.lower(): value for key, value in self.headers.items()}
-                outer.received.append(ReceivedRequest(self.path, body, headers))
+                outer.received.append(ReceivedRequest(self.path, body, headers, self.command))
                 outer._send(self)
 
             do_GET = do_POST
