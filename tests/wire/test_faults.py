@@ -27,6 +27,7 @@ from turnspan.wire import (
     agent_processes,
     aiohttp_session,
     answer_bytes,
+    client_frame,
     exchange,
     formats,
     gaps,
@@ -45,6 +46,7 @@ _MODULES: tuple[ModuleType, ...] = (
     agent_processes,
     aiohttp_session,
     answer_bytes,
+    client_frame,
     exchange,
     formats,
     gaps,
@@ -60,7 +62,7 @@ _MODULES: tuple[ModuleType, ...] = (
 _OUTERMOST = {
     # The wrappers themselves, which call the client's function outside every guard.
     *("putrequest", "send", "getresponse", "connect", "started"),
-    *(f"ReadAlong.{name}" for name in ("read", "read1", "readline", "readinto", "close")),
+    *(f"ReadAlong.{name}" for name in ("_read", "read", "read1", "readline", "readinto", "close")),
     *("SyncReadAlong.close", "AsyncReadAlong.aclose", "ReaderAlong._self_read"),
     *(f"ReaderAlong.{name}" for name in ("read", "readany", "readline", "readuntil")),
     *(f"ReaderAlong.{name}" for name in ("readexactly", "readchunk", "read_nowait")),

@@ -8,23 +8,22 @@ from urllib.parse import urlsplit
 
 import wrapt
 
-from turnspan.patching.frame import Frame
 from turnspan.patching.patches import Args, Kwargs, Patches
 from turnspan.runtime.guard import guard
-from turnspan.wire.exchange import Body, SentRequest, WireExchange, begin
+from turnspan.wire.client_frame import ClientFrame, UnderWay
+from turnspan.wire.exchange import Body, SentRequest
+from turnspan.wire.fetched_answers import FetchedAnswer
 from turnspan.wire.gaps import watch
 
 _READ = guard("wire.aiohttp.read")
 
 
-class AiohttpSession(Frame[WireExchange]):
+class AiohttpSession(ClientFrame):
     """Around ``ClientSession._request``, through which every request goes."""
 
     place = "wire.aiohttp"
 
-    def _begin(
-        self, owner: Any, args: Args, kwargs: Kwargs, /
-    ) -> tuple[WireExchange, Kwargs] | None:
+    def _begin(self, owner: Any, args: Args, kwargs: Kwargs, /) -> tuple[UnderWay, Kwargs] | None:
         method = str(args[0] if args else kwargs["method"]).upper()
         address = args[1] if len(args) > 1 else kwargs["str_or_url"]
         if method == "GET":
@@ -40,30 +39,20 @@ class AiohttpSession(Frame[WireExchange]):
         if body is None:
             data = kwargs.get("data")
             body = data if isinstance(data, (bytes, bytearray, str)) else None
-        exchange = begin(SentRequest(seen, url.scheme, url.port, path, body))
-        if exchange is None:
-            return None
-        exchange.call.enter()
-        return exchange, kwargs
+        return self._sent(SentRequest(seen, url.scheme, url.port, path, body), kwargs)
 
-    def _failed(self, call: WireExchange, owner: Any, error: BaseException, /) -> None:
-        call.failed(error)
-
-    def _answered(self, call: WireExchange, result: Any, /) -> None:
+    def _answered(self, call: UnderWay, result: Any, /) -> None:
         headers: Mapping[str, str] = result.headers
         lower = {key.lower(): value for key, value in headers.items()}
         lower.pop("content-encoding", None)  # the reader's bytes are unpacked
         body = call.answered(result.status, lower)
         result.content = ReaderAlong(result.content, body)
 
-    def _unsettled(self, call: WireExchange, result: Any, /) -> None:
-        call.lost()
-
 
 class ReaderAlong(wrapt.ObjectProxy[Any]):
     """The reader of an answer: whatever is read by its methods is read along."""
 
-    def __init__(self, reader: Any, body: Body) -> None:
+    def __init__(self, reader: Any, body: Body | FetchedAnswer) -> None:
         super().__init__(reader)
         self._self_reader = reader
         self._self_class: Any = type(reader)

@@ -96,11 +96,7 @@ def begin(request: SentRequest) -> WireExchange | None:
     body = _json(request.body, request.content_type)
     form = format_of(seen.operation, seen.library, path, body)
     stream = is_streamed(form, path, body)
-    target: dict[str, Any] = {
-        semconv.PROVIDER_NAME: provider_of(seen.host, form.language),
-        semconv.SERVER_ADDRESS: seen.host,
-        semconv.SERVER_PORT: request.port or (80 if request.scheme == "http" else 443),
-    }
+    target = target_of(seen.host, request.port, request.scheme, form.language)
     model = model_in(path)
     if model:
         target[semconv.REQUEST_MODEL] = model
@@ -110,6 +106,15 @@ def begin(request: SentRequest) -> WireExchange | None:
         tracer(), form.endpoint, target, form.request(body), stream=stream, began=request.began
     )
     return None if call is None else WireExchange(call, form)
+
+
+def target_of(host: str, port: int | None, scheme: str, language: str) -> dict[str, Any]:
+    """The attributes of provider and server; ``language`` names the API where the host does not."""
+    return {
+        semconv.PROVIDER_NAME: provider_of(host, language),
+        semconv.SERVER_ADDRESS: host,
+        semconv.SERVER_PORT: port or (80 if scheme == "http" else 443),
+    }
 
 
 def _json(body: Any, content_type: str) -> dict[str, Any]:
@@ -218,10 +223,10 @@ class Body:
         if not self._open:
             return
         self._open = False
+        if self._events is not None and outcome == COMPLETE:
+            self._fold(self._events.end())
         record, self._record = self._record, None
         if record is not None:
-            if self._events is not None and outcome == COMPLETE:
-                self._fold_last(record)
             error = error or self._failure
             record.finish("" if error is not None else outcome, error)
             return
@@ -234,12 +239,6 @@ class Body:
             self._call.close(None, outcome=ABANDONED)
         else:
             self._close_whole(response)
-
-    def _fold_last(self, record: StreamRecord) -> None:
-        events = self._events
-        self._record = record
-        self._fold(events.end() if events is not None else [])
-        self._record = None
 
     def _close_whole(self, response: Any) -> None:
         """An answer in one piece; where a stream was asked for, Gemini's is a list of chunks."""

@@ -12,9 +12,8 @@ from typing import Any, Final
 
 from opentelemetry import context as otel_context
 
-from turnspan import config, semconv
+from turnspan import config
 from turnspan.patching.models_on_the_wire import is_provider, sender
-from turnspan.providers.hosts import provider_of
 from turnspan.runtime.guard import guard
 from turnspan.runtime.later import later
 from turnspan.runtime.type_guards import is_dict
@@ -23,6 +22,7 @@ from turnspan.wire.agent_sessions import SessionEvents, agent_sessions
 from turnspan.wire.answer_bytes import JsonLines, UnreadableError, WholeBody, events_of, unpacker
 from turnspan.wire.batch_results import BatchResults
 from turnspan.wire.batches import MAX_INPUT, batches
+from turnspan.wire.exchange import target_of
 from turnspan.wire.gaps import is_excluded
 from turnspan.wire.tracer import tracer
 
@@ -134,12 +134,7 @@ def fetch(method: str, url: Any, stream: Any) -> FetchedAnswer | None:
         return None
     if is_upload:
         return _uploaded(stream)
-    target = {
-        semconv.PROVIDER_NAME: provider_of(host, library or "custom"),
-        semconv.SERVER_ADDRESS: host,
-        semconv.SERVER_PORT: url.port or (80 if url.scheme == "http" else 443),
-    }
-    return _fetched(path, target)
+    return _fetched(path, target_of(host, url.port, url.scheme, library or "custom"))
 
 
 def _fetched(path: str, target: dict[str, Any]) -> FetchedAnswer | None:

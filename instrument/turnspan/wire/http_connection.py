@@ -166,32 +166,25 @@ class ReadAlong:
     def _failed(self, error: BaseException) -> None:
         self._body.finish(error)
 
-    def read(self, size: int | None = -1) -> bytes:
-        """As the file's."""
+    def _read(self, method: str, size: int | None) -> bytes:
         try:
-            data: bytes = self._file.read(size)
+            data: bytes = getattr(self._file, method)(size)
         except BaseException as error:
             self._failed(error)
             raise
         return self._note(data, asked=size != 0)
+
+    def read(self, size: int | None = -1) -> bytes:
+        """As the file's."""
+        return self._read("read", size)
 
     def read1(self, size: int = -1) -> bytes:
         """As the file's."""
-        try:
-            data: bytes = self._file.read1(size)
-        except BaseException as error:
-            self._failed(error)
-            raise
-        return self._note(data, asked=size != 0)
+        return self._read("read1", size)
 
     def readline(self, size: int = -1) -> bytes:
         """As the file's."""
-        try:
-            data: bytes = self._file.readline(size)
-        except BaseException as error:
-            self._failed(error)
-            raise
-        return self._note(data, asked=size != 0)
+        return self._read("readline", size)
 
     def readinto(self, buffer: Any) -> Any:
         """As the file's."""

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from typing import Any
 
-from turnspan.patching.frame import Frame
 from turnspan.patching.patches import Args, Kwargs, Patches
-from turnspan.wire.exchange import SentRequest, WireExchange, begin
+from turnspan.wire.client_frame import ClientFrame, UnderWay
+from turnspan.wire.exchange import SentRequest
 from turnspan.wire.gaps import watch
 from turnspan.wire.httpx_client import AsyncReadAlong, SyncReadAlong
 
 _DEPTH = 10
 
 
-class HttpcorePool(Frame[WireExchange]):
+class HttpcorePool(ClientFrame):
     """Around ``handle_request`` of a pool and its asynchronous twin."""
 
     place = "wire.httpcore"
 
-    def _begin(
-        self, owner: Any, args: Args, kwargs: Kwargs, /
-    ) -> tuple[WireExchange, Kwargs] | None:
+    def _begin(self, owner: Any, args: Args, kwargs: Kwargs, /) -> tuple[UnderWay, Kwargs] | None:
         request = args[0] if args else kwargs["request"]
         if request.method != b"POST" or _is_of_httpx():
             return None
@@ -30,27 +29,19 @@ class HttpcorePool(Frame[WireExchange]):
         seen = watch.to_record("POST", host, path)
         if seen is None:
             return None
-        headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in request.headers}
         body = getattr(request.stream, "_content", None)
-        kind = headers.get("content-type", "")
+        kind = _texts(request.headers).get("content-type", "")
         sent = SentRequest(seen, url.scheme.decode("ascii"), url.port, path, body, kind)
-        exchange = begin(sent)
-        if exchange is None:
-            return None
-        exchange.call.enter()
-        return exchange, kwargs
+        return self._sent(sent, kwargs)
 
-    def _failed(self, call: WireExchange, owner: Any, error: BaseException, /) -> None:
-        call.failed(error)
-
-    def _answered(self, call: WireExchange, result: Any, /) -> None:
-        headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in result.headers}
-        body = call.answered(result.status, headers)
+    def _answered(self, call: UnderWay, result: Any, /) -> None:
+        body = call.answered(result.status, _texts(result.headers))
         kind = AsyncReadAlong if hasattr(result.stream, "__aiter__") else SyncReadAlong
         result.stream = kind(result.stream, body)
 
-    def _unsettled(self, call: WireExchange, result: Any, /) -> None:
-        call.lost()
+
+def _texts(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    return {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in headers}
 
 
 def _is_of_httpx() -> bool:

@@ -6,15 +6,15 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
-from turnspan.patching.frame import Frame
 from turnspan.patching.patches import Args, Kwargs, Patches
-from turnspan.wire.exchange import Body, SentRequest, WireExchange, begin
+from turnspan.wire.client_frame import ClientFrame, UnderWay
+from turnspan.wire.exchange import Body, SentRequest
 from turnspan.wire.fetched_answers import FetchedAnswer, fetch
 from turnspan.wire.gaps import watch
 from turnspan.wire.multipart import file_facts
 
 
-class HttpxClient(Frame[WireExchange | FetchedAnswer]):
+class HttpxClient(ClientFrame):
     """Around ``Client.send`` and its asynchronous twin."""
 
     place = "wire.httpx"
@@ -22,9 +22,7 @@ class HttpxClient(Frame[WireExchange | FetchedAnswer]):
     def __init__(self, module: str) -> None:
         self._module = module
 
-    def _begin(
-        self, client: Any, args: Args, kwargs: Kwargs, /
-    ) -> tuple[WireExchange | FetchedAnswer, Kwargs] | None:
+    def _begin(self, client: Any, args: Args, kwargs: Kwargs, /) -> tuple[UnderWay, Kwargs] | None:
         request = args[0] if args else kwargs["request"]
         method, url = request.method, request.url
         if method == "GET" and request.headers.get("upgrade", "").lower() == "websocket":
@@ -44,18 +42,9 @@ class HttpxClient(Frame[WireExchange | FetchedAnswer]):
             _body(request),
             request.headers.get("content-type", ""),
         )
-        exchange = begin(sent)
-        if exchange is None:
-            return None
-        exchange.call.enter()
-        return exchange, kwargs
+        return self._sent(sent, kwargs)
 
-    def _failed(
-        self, call: WireExchange | FetchedAnswer, owner: Any, error: BaseException, /
-    ) -> None:
-        call.failed(error)
-
-    def _answered(self, call: WireExchange | FetchedAnswer, result: Any, /) -> None:
+    def _answered(self, call: UnderWay, result: Any, /) -> None:
         body = call.answered(result.status_code, result.headers)
         if result.is_stream_consumed:
             body.feed(result.content, plain=True)
@@ -64,9 +53,6 @@ class HttpxClient(Frame[WireExchange | FetchedAnswer]):
             body.finish()
         else:
             result.stream = read_along(sys.modules[self._module], result.stream, body)
-
-    def _unsettled(self, call: WireExchange | FetchedAnswer, result: Any, /) -> None:
-        call.lost()
 
 
 def read_along(library: Any, stream: Any, body: Body | FetchedAnswer) -> Any:

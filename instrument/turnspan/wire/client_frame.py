@@ -1,0 +1,31 @@
+"""What the frames around the clients' functions have in common."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from turnspan.patching.frame import Frame
+from turnspan.patching.patches import Kwargs
+from turnspan.wire.exchange import SentRequest, WireExchange, begin
+from turnspan.wire.fetched_answers import FetchedAnswer
+
+UnderWay: TypeAlias = WireExchange | FetchedAnswer
+"""A request that was sent, as it is recorded or read along."""
+
+
+class ClientFrame(Frame[UnderWay]):
+    """The frame around what sends a client's requests."""
+
+    def _sent(self, request: SentRequest, kwargs: Kwargs) -> tuple[UnderWay, Kwargs] | None:
+        """Begin to record a request; its span is current until the head of its answer is there."""
+        exchange = begin(request)
+        if exchange is None:
+            return None
+        exchange.call.enter()
+        return exchange, kwargs
+
+    def _failed(self, call: UnderWay, owner: Any, error: BaseException, /) -> None:
+        call.failed(error)
+
+    def _unsettled(self, call: UnderWay, result: Any, /) -> None:
+        call.lost()
