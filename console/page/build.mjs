@@ -56,7 +56,20 @@ const result = await build({
 for (const name of ["index.html", "icon.svg"]) {
   await writeFile(join(out, name), await readFile(join(here, "src", name)));
 }
-await writeFile(join(out, "NOTICES.txt"), notices(Object.keys(result.metafile.inputs)));
+const icons = Object.keys(JSON.parse(readFileSync(join(here, "src/parts/icons.json"), "utf8")));
+await writeFile(join(out, "icons.svg"), sprite(icons));
+const bundled = Object.keys(result.metafile.inputs);
+await writeFile(join(out, "NOTICES.txt"), notices([...bundled, "node_modules/lucide-static/"]));
+
+/** One file of symbols: an icon is shown by its name (`parts/icon.tsx`). */
+function sprite(names) {
+  const symbols = names.map((name) => {
+    const file = readFileSync(join(here, `node_modules/lucide-static/icons/${name}.svg`), "utf8");
+    const shapes = /<svg[^>]*>(.*)<\/svg>/s.exec(file)[1].replace(/\s*\n\s*/g, "");
+    return `<symbol id="${name}" viewBox="0 0 24 24">${shapes}</symbol>\n`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg">\n${symbols.join("")}</svg>\n`;
+}
 
 function notices(inputs) {
   const found = new Set(
