@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,7 +18,9 @@ import pytest
 
 from support.kept_stores import migrated
 from support.shared import trajectories
+from support.terminal import Typing
 from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_console.commands.console import DEFAULT_PORT
 from turnspan_demo.server import ModelServer
 from turnspan_demo.written import shipped
 from turnspan_records.access import open_dsn
@@ -66,6 +70,31 @@ def test_demo_of_the_shipped_runs(embedded_dsn: Dsn) -> None:
     assert f"export TURNSPAN_STORE={embedded_dsn}" in text
     assert "\x1b[" not in text
     assert ended.stderr == ""
+
+
+def test_demo_on_a_terminal_says_what_it_does_and_opens_the_page(embedded_dsn: Dsn) -> None:
+    """From the first second on; and where the page's port is taken, the page takes another."""
+    arguments = ("demo", "--limit", "1", "--provider", "openai", "--open")
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # another process may have it
+            stack.enter_context(socket.create_server(("127.0.0.1", DEFAULT_PORT)))
+        screen = stack.enter_context(
+            Typing(*arguments, "--store", str(embedded_dsn), BROWSER="true")
+        )
+        shown = screen.wait("Ctrl+C ends it", line=True)
+    places = [
+        shown.index(words)
+        for words in (
+            "Reading the recorded runs ...",
+            "sessions",
+            "0/",
+            "Loading ClickHouse's engine ...",
+            "Every session's counts are equal.",
+            f"showing {embedded_dsn} at http://127.0.0.1:",
+        )
+    ]
+    assert places == sorted(places)
+    assert f"127.0.0.1:{DEFAULT_PORT}/" not in shown
 
 
 @pytest.mark.release

@@ -86,6 +86,15 @@ def command(
         _serve(dsn, host, port, names, tokens, token_file, open_browser=not no_open)
 
 
+def usual_or_free_port() -> int:
+    """The page's port where nobody names one: 0, for a free port, where the usual one is taken."""
+    try:
+        listening("127.0.0.1", DEFAULT_PORT).close()
+    except Failure:
+        return 0
+    return DEFAULT_PORT
+
+
 def _tokens(file: Path | None, *, new: bool) -> tuple[str, ...]:
     from turnspan_clickhouse.store.dsn import data_folder
     from turnspan_console.web.access_token import TokenError, own_token, tokens_of

@@ -56,7 +56,7 @@ def command(
     Lines of tau-bench, tau2-bench, intercode or SWE-agent, or a run of your own as .json.
 
     \b
-      turnspan demo
+      turnspan demo --open
       turnspan demo --trajectories gpt-4o-airline.jsonl --limit 20 --provider both
       turnspan demo --wiki
     """
@@ -74,4 +74,4 @@ def command(
     demonstrate(chosen)
     if and_open:
         context.find_root().meta["turnspan.store"] = chosen_store()[1]
-        context.invoke(console.command)
+        context.invoke(console.command, port=console.usual_or_free_port())

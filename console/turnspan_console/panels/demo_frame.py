@@ -24,6 +24,7 @@ from turnspan_console import styles
 from turnspan_console.failures import USAGE, Failure
 from turnspan_console.options import chosen_dsn, store_text
 from turnspan_console.output import Output, note
+from turnspan_console.panels.bars import working
 from turnspan_records.access import open_dsn
 
 
@@ -47,7 +48,8 @@ class Demonstration(Protocol):
 
 def demonstrate(example: Demonstration) -> None:
     """Play an example into the chosen store and show what it is about."""
-    example.need_example()
+    with working("Reading the recorded runs"):
+        example.need_example()
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         raise Failure("OTEL_SDK_DISABLED is true, so nothing would be recorded: unset it.", USAGE)
     dsn, text = chosen_store()
@@ -137,7 +139,9 @@ def _set_aside_if_outdated(dsn: Dsn) -> None:
 
 def opened(dsn: Dsn) -> Store:
     """The store, open, with its tables."""
-    return open_dsn(dsn, note=note, create=True)
+    what = "Loading ClickHouse's engine" if dsn.embedded else f"Opening {dsn}"
+    with working(what):
+        return open_dsn(dsn, note=note, create=True)
 
 
 def print_next(

@@ -87,9 +87,10 @@ class RecordedRuns:
             recorded(
                 store, service="turnspan-demo", project=PROJECT, exporters=exporters
             ) as landed,
-            Bars() as bars,
+            Bars(patience=0) as bars,
             failing(RunError, code=FINDING),
         ):
+            bars.show("sessions", 0, len(planned))
             play_all(
                 planned,
                 stream=self._stream,
