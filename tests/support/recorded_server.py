@@ -21,6 +21,8 @@ class RecordedAnswer:
     """Bytes sent at once, each as a chunk; 0: in one piece with its length."""
     packed: bool = False
     """Whether it may be sent by gzip to whoever takes it."""
+    encoding: str = ""
+    """What the body is packed in, as it says itself."""
 
 
 @dataclass
@@ -75,6 +77,8 @@ class RecordedServer:
         if answer.packed and "gzip" in handler.headers.get("Accept-Encoding", ""):
             body = gzip.compress(body)
             handler.send_header("Content-Encoding", "gzip")
+        if answer.encoding:
+            handler.send_header("Content-Encoding", answer.encoding)
         if not answer.piece:
             handler.send_header("Content-Length", str(len(body)))
             handler.end_headers()

@@ -89,6 +89,8 @@ class Endpoint:
 
     def error_code(self, error: BaseException) -> Any:
         """The provider's own code of an error, if it has one."""
+        if isinstance(getattr(type(error), "code", None), property):
+            return None  # aiohttp's warns whoever asks, and is a number
         return getattr(error, "code", None)
 
 

@@ -44,7 +44,8 @@ class AiohttpSession(ClientFrame):
     def _answered(self, call: UnderWay, result: Any, /) -> None:
         headers: Mapping[str, str] = result.headers
         lower = {key.lower(): value for key, value in headers.items()}
-        lower.pop("content-encoding", None)  # the reader's bytes are unpacked
+        if getattr(result.content, "total_compressed_bytes", 0) is not None:
+            lower.pop("content-encoding", None)  # the reader's bytes are unpacked
         body = call.answered(result.status, lower)
         result.content = ReaderAlong(result.content, body)
 
@@ -60,7 +61,7 @@ class ReaderAlong(wrapt.ObjectProxy[Any]):
 
     def _self_note(self, data: bytes) -> None:
         with _READ:
-            self._self_body.feed(data, plain=True)
+            self._self_body.feed(data)
             if self._self_reader.at_eof():
                 self._self_body.finish()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from struct import Struct
 from typing import Any, Final
@@ -19,37 +19,53 @@ MAX_KEPT: Final = 32 * 2**20
 """Bytes of an answer, or of one event, that are kept to be read; longer ones are only measured."""
 
 _PACKAGES: Final = {
-    "zstd": (("compression.zstd", "ZstdDecompressor"), ("backports.zstd", "ZstdDecompressor")),
+    "zstd": (
+        ("compression.zstd", "ZstdDecompressor"),
+        ("backports.zstd", "ZstdDecompressor"),
+        ("zstandard", "ZstdDecompressor"),
+    ),
     "br": (("brotli", "Decompressor"), ("brotlicffi", "Decompressor")),
 }
 """What undoes an encoding: the modules and classes that the clients themselves use."""
 
 
-class UnreadableError(Exception):
-    """These bytes cannot be read here: packed in an unknown way, damaged, or too many."""
+class TooLongError(Exception):
+    """An event is longer than what is kept of one."""
 
 
-def unpacker(encoding: str) -> Callable[[bytes], bytes]:
-    """What undoes a ``Content-Encoding``, piece by piece.
+class DamagedError(Exception):
+    """The bytes are not what the answer says that they are: its reader fails as well."""
 
-    Raises:
-        UnreadableError: it is unknown, or the package that undoes it is not installed.
-    """
-    name = encoding.strip().lower()
-    if name in ("", "identity"):
-        return bytes
-    if name in ("gzip", "x-gzip"):
-        return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress
-    if name == "deflate":
-        return _Deflate().decompress
-    for module, kind in _PACKAGES.get(name, ()):
+
+def _unpacker(encoding: str) -> Callable[[bytes], bytes] | None:
+    """What undoes one encoding, piece by piece; ``None``: nothing here does."""
+    failures: tuple[type[Exception], ...] = (zlib.error, EOFError)
+    undo: Callable[[bytes], bytes] | None = None
+    if encoding in ("gzip", "x-gzip"):
+        undo = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress
+    elif encoding == "deflate":
+        undo = _Deflate().decompress
+    for name, kind in _PACKAGES.get(encoding, ()):
         try:
-            made: Any = getattr(import_module(module), kind)()
+            module: Any = import_module(name)
         except ImportError:
             continue
-        undo: Callable[[bytes], bytes] = getattr(made, "decompress", None) or made.process
-        return undo
-    raise UnreadableError(f"an answer is packed with {name!r}, which nothing here undoes")
+        made = getattr(module, kind)()
+        made = made.decompressobj() if hasattr(made, "decompressobj") else made
+        undo = getattr(made, "decompress", None) or made.process
+        failures = (*failures, getattr(module, "ZstdError", None) or module.error)
+        break
+    if undo is None:
+        return None
+    inner = undo
+
+    def unpack(data: bytes) -> bytes:
+        try:
+            return inner(data)
+        except failures as error:
+            raise DamagedError(f"an answer packed in {encoding} is damaged: {error}") from error
+
+    return unpack
 
 
 class _Deflate:
@@ -81,13 +97,14 @@ class Events:
         """The events that these bytes complete, parsed.
 
         Raises:
-            UnreadableError: one is too long.
+            TooLongError: one is.
+            DamagedError: they frame none.
         """
         self._rest += data
         found = self._taken()
         if len(self._rest) > MAX_KEPT:
             self._rest = b""
-            raise UnreadableError("an event of a stream is too long")
+            raise TooLongError
         return found
 
     def end(self) -> list[Any]:
@@ -163,7 +180,7 @@ class AwsEvents(Events):
         while len(self._rest) >= self._AROUND:
             size, headers = self._HEAD.unpack_from(self._rest)
             if size < self._AROUND + headers:
-                raise UnreadableError("an event stream of AWS is damaged")
+                raise DamagedError("an event stream of AWS is damaged")
             if len(self._rest) < size:
                 break
             message, self._rest = self._rest[:size], self._rest[size:]
@@ -247,6 +264,64 @@ class WholeBody:
                 if kind.startswith("text/"):
                     return data.decode("utf-8", "replace")
         return {"media_type": kind, "size": self._size, "sha256": self._hash.hexdigest()}
+
+
+class AnswerBytes:
+    """The bytes of an answer as they pass: unpacked, and read as events or as one document.
+
+    Args:
+        headers: The answer's, by names in lower case, without the encoding that the client undoes
+            before the bytes come here.
+        events: What takes events out of the bytes; ``None``: they are one document.
+        unsaid: Whether they may be a stream of which the headers do not say so.
+    """
+
+    first = b""
+    """The first bytes that came, unpacked."""
+    unknown = ""
+    """The encoding that nothing here undoes: nothing of the answer is read."""
+
+    def __init__(
+        self, headers: Mapping[str, str], events: Events | None, *, unsaid: bool = False
+    ) -> None:
+        self.events = events
+        self._type = headers.get("content-type") or ""
+        self._unsaid = unsaid and events is None
+        self._whole = WholeBody()
+        self._unpackers: list[Callable[[bytes], bytes]] = []
+        names = (headers.get("content-encoding") or "").lower().split(",")
+        for name in reversed([name.strip() for name in names]):  # the last was put on last
+            if name in ("", "identity"):
+                continue
+            unpack = _unpacker(name)
+            if unpack is None:
+                self.unknown = name
+                break
+            self._unpackers.append(unpack)
+
+    def feed(self, data: bytes) -> list[Any]:
+        """The events that these bytes complete.
+
+        Raises:
+            TooLongError: an event is.
+            DamagedError: they cannot be unpacked, or frame no events.
+        """
+        if self.unknown:
+            return []
+        for unpack in self._unpackers:
+            data = unpack(data)
+        if not self.first:
+            self.first = data[:64]
+            if self._unsaid and data.lstrip().startswith((b"data:", b"event:", b":")):
+                self.events = ServerSentEvents()
+        if self.events is not None:
+            return self.events.feed(data)
+        self._whole.feed(data)
+        return []
+
+    def document(self) -> Any:
+        """What came, where it is no stream: as ``WholeBody.value``."""
+        return self._whole.value(self._type)
 
 
 class Chunks:

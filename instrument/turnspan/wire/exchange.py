@@ -7,7 +7,6 @@ hands the bytes that the application reads to the ``Body``.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,16 +21,9 @@ from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing import begin_call
 from turnspan.tracing.model_call import ABANDONED, COMPLETE, ModelCall
-from turnspan.wire.answer_bytes import (
-    MAX_KEPT,
-    Events,
-    ServerSentEvents,
-    UnreadableError,
-    WholeBody,
-    events_of,
-    unpacker,
-)
+from turnspan.wire.answer_bytes import MAX_KEPT, AnswerBytes, DamagedError, TooLongError, events_of
 from turnspan.wire.formats import ApiFormat, as_body, format_of, is_streamed, model_in
+from turnspan.wire.gaps import watch
 from turnspan.wire.multipart import form_fields
 from turnspan.wire.requests_seen import ModelRequestSeen
 from turnspan.wire.tracer import tracer
@@ -105,7 +97,7 @@ def begin(request: SentRequest) -> WireExchange | None:
     call = begin_call.begin(
         tracer(), form.endpoint, target, form.request(body), stream=stream, began=request.began
     )
-    return None if call is None else WireExchange(call, form)
+    return None if call is None else WireExchange(call, form, seen)
 
 
 def target_of(host: str, port: int | None, scheme: str, language: str) -> dict[str, Any]:
@@ -134,9 +126,10 @@ def _json(body: Any, content_type: str) -> dict[str, Any]:
 class WireExchange:
     """A request under way."""
 
-    def __init__(self, call: ModelCall, form: ApiFormat) -> None:
+    def __init__(self, call: ModelCall, form: ApiFormat, seen: ModelRequestSeen) -> None:
         self.call = call
         self._form = form
+        self._seen = seen
 
     def failed(self, error: BaseException) -> None:
         """The client raised this in place of an answer."""
@@ -151,7 +144,7 @@ class WireExchange:
     def answered(self, status: int, headers: Mapping[str, str]) -> Body:
         """The head of the answer is there; its bytes go to what this returns."""
         self.call.leave()
-        return Body(self.call, self._form, status, headers)
+        return Body(self.call, self._form, self._seen, status, headers)
 
 
 class Body:
@@ -160,48 +153,45 @@ class Body:
     _open = False
 
     def __init__(
-        self, call: ModelCall, form: ApiFormat, status: int, headers: Mapping[str, str]
+        self,
+        call: ModelCall,
+        form: ApiFormat,
+        seen: ModelRequestSeen,
+        status: int,
+        headers: Mapping[str, str],
     ) -> None:
         self._call = call
         self._form = form
         self._status = status
-        self._type = headers.get("content-type") or ""
-        self._whole = WholeBody()
         self._record: StreamRecord | None = None
-        self._unpack = unpacker(headers.get("content-encoding") or "")
-        self._events: Events | None = events_of(self._type) if status < 400 else None
+        said = headers.get("content-type") or ""
+        events = events_of(said) if status < 400 else None
+        self._answer = AnswerBytes(headers, events, unsaid=call.stream and status < 400)
+        if self._answer.unknown:
+            watch.unread(seen.library, seen.host, self._answer.unknown)
         self._failure: StatusError | None = None
-        self._begun = False
         self._open = True
 
-    def feed(self, data: bytes, *, plain: bool = False) -> None:
-        """Bytes have come; ``plain``: the client has unpacked them. Never raises."""
+    def feed(self, data: bytes) -> None:
+        """Bytes have come. Never raises."""
         if self._open and data:
             with _FEED:
-                self._feed(data, plain)
+                self._feed(data)
 
-    def _feed(self, data: bytes, plain: bool) -> None:
+    def _feed(self, data: bytes) -> None:
+        answer = self._answer
         try:
-            unpacked = data if plain else self._unpack(data)
-            if not self._begun and unpacked:
-                self._begin(unpacked)
-            if self._events is None:
-                self._whole.feed(unpacked)
-            else:
-                self._fold(self._events.feed(unpacked))
-        except (UnreadableError, zlib.error) as error:  # the server's, as far as it is known
+            events = answer.feed(data)
+        except DamagedError as error:
             self._finish(ABANDONED, error)
-
-    def _begin(self, data: bytes) -> None:
-        """The first bytes: some servers do not say that what they send is a stream."""
-        self._begun = True
-        call = self._call
-        unsaid = self._events is None and call.stream and self._status < 400
-        if unsaid and data.lstrip().startswith((b"data:", b"event:", b":")):
-            self._events = ServerSentEvents()
-        if self._events is not None:
-            call.stream = call.followed = True
-            self._record = StreamRecord(call)
+            return
+        except TooLongError:
+            self._finish(ABANDONED, None)
+            return
+        if self._record is None and answer.first and answer.events is not None:
+            self._call.stream = self._call.followed = True
+            self._record = StreamRecord(self._call)
+        self._fold(events)
 
     def _fold(self, events: list[Any]) -> None:
         record = self._record
@@ -223,14 +213,15 @@ class Body:
         if not self._open:
             return
         self._open = False
-        if self._events is not None and outcome == COMPLETE:
-            self._fold(self._events.end())
+        answer = self._answer
+        if answer.events is not None and outcome == COMPLETE:
+            self._fold(answer.events.end())
         record, self._record = self._record, None
         if record is not None:
             error = error or self._failure
             record.finish("" if error is not None else outcome, error)
             return
-        response = self._whole.value(self._type)
+        response = answer.document()
         if error is None and self._status >= 400:
             error = _status_error(self._status, response)
         if error is not None:

@@ -6,7 +6,6 @@ What the application reads of them is read along, as it passes; nothing more is 
 from __future__ import annotations
 
 import inspect
-import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -19,11 +18,17 @@ from turnspan.runtime.later import later
 from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.begin_call import is_suppressed
 from turnspan.wire.agent_sessions import SessionEvents, agent_sessions
-from turnspan.wire.answer_bytes import JsonLines, UnreadableError, WholeBody, events_of, unpacker
+from turnspan.wire.answer_bytes import (
+    AnswerBytes,
+    DamagedError,
+    JsonLines,
+    TooLongError,
+    events_of,
+)
 from turnspan.wire.batch_results import BatchResults
 from turnspan.wire.batches import MAX_INPUT, batches
 from turnspan.wire.exchange import target_of
-from turnspan.wire.gaps import is_excluded
+from turnspan.wire.gaps import is_excluded, watch
 from turnspan.wire.tracer import tracer
 
 _READ: Final = guard("wire.fetched")
@@ -46,8 +51,10 @@ class FetchedAnswer:
         lines: Whether it is JSON lines, whatever its type says.
     """
 
+    library = ""
+    host = ""
     _open = False
-    _begun = False
+    _answer: AnswerBytes
 
     def __init__(
         self, take: Take, ended: Callable[[bool], object] = bool, *, lines: bool = False
@@ -64,33 +71,29 @@ class FetchedAnswer:
 
     def answered(self, status: int, headers: Mapping[str, str]) -> FetchedAnswer:
         """The head of the answer is there."""
-        self._type = headers.get("content-type") or ""
-        self._unpack = unpacker(headers.get("content-encoding") or "")
-        self._events = JsonLines() if self._lines else events_of(self._type)
-        self._whole = WholeBody()
+        said = headers.get("content-type") or ""
+        self._answer = AnswerBytes(headers, JsonLines() if self._lines else events_of(said))
         self._open = status < 400
+        if self._open and self._answer.unknown:
+            watch.unread(self.library, self.host, self._answer.unknown)
         return self
 
-    def feed(self, data: bytes, *, plain: bool = False) -> None:
-        """Bytes have come; ``plain``: the client has unpacked them. Never raises."""
+    def feed(self, data: bytes) -> None:
+        """Bytes have come. Never raises."""
         if self._open and data:
             with _READ:
-                self._feed(data, plain)
+                self._feed(data)
 
-    def _feed(self, data: bytes, plain: bool) -> None:
+    def _feed(self, data: bytes) -> None:
+        answer = self._answer
         try:
-            unpacked = data if plain else self._unpack(data)
-            if not self._begun and unpacked:
-                self._begun = True
-                if self._lines and unpacked[:1] != b"{":
-                    self._open = False  # another kind of file
-                    return
-            if self._events is None:
-                self._whole.feed(unpacked)
-            else:
-                self._give(self._events.feed(unpacked))
-        except (UnreadableError, zlib.error):  # the server's; the application's client tells
+            documents = answer.feed(data)
+        except (DamagedError, TooLongError):  # the first is the server's, and its client tells
             self._open = False
+            return
+        if self._lines and answer.first[:1] not in (b"", b"{"):
+            self._open = False  # another kind of file
+        self._give(documents)
 
     def _give(self, documents: list[Any]) -> None:
         for document in documents:
@@ -102,9 +105,9 @@ class FetchedAnswer:
         if self._open:
             complete = complete and error is None
             with _READ:
+                events = self._answer.events
                 if complete:
-                    whole = [self._whole.value(self._type)]
-                    self._give(whole if self._events is None else self._events.end())
+                    self._give([self._answer.document()] if events is None else events.end())
             with _READ:
                 self._open = False
                 self._ended(complete)
@@ -133,8 +136,12 @@ def fetch(method: str, url: Any, stream: Any) -> FetchedAnswer | None:
     if is_excluded(library) or not (is_provider(host) or library in _LANGUAGES):
         return None
     if is_upload:
-        return _uploaded(stream)
-    return _fetched(path, target_of(host, url.port, url.scheme, library or "custom"))
+        answer = _uploaded(stream)
+    else:
+        answer = _fetched(path, target_of(host, url.port, url.scheme, library or "custom"))
+    if answer is not None:
+        answer.library, answer.host = library, host
+    return answer
 
 
 def _fetched(path: str, target: dict[str, Any]) -> FetchedAnswer | None:

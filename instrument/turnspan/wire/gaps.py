@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
+from string import ascii_letters, digits
 from typing import Any, Final
 
 from turnspan import config
@@ -30,6 +31,12 @@ _BY_HAND: Final = "record it by hand with turnspan.inference(...)"
 PROCESS: Final = "process"
 _WEBSOCKET: Final = " by WebSocket"
 _GRPC: Final = " by gRPC"
+_PACKED: Final = " packed in "
+_UNPACKERS: Final = {"br": "brotli", "zstd": "backports.zstd"}
+"""The package that undoes an encoding."""
+_MAX_NAME: Final = 40
+_TOKEN: Final = frozenset(f"{ascii_letters}{digits}!#$%&'*+-.^_`|~")
+"""What the name of an encoding is made of (RFC 9110, section 5.6.2)."""
 
 
 @dataclass(slots=True)
@@ -49,6 +56,10 @@ class Unrecorded:
         if self.host == PROCESS:
             runs = "run" if self.calls == 1 else "runs"
             return f"what {self.calls:,} {runs} of {self.library} asked its models is not recorded"
+        if _PACKED in self.host:
+            answers = "answer" if self.calls == 1 else "answers"
+            of = f" of {self.library}" if self.library else ""
+            return f"{self.calls:,} {answers}{of} ({self.host}) could not be read"
         calls = "call" if self.calls == 1 else "calls"
         of = f"of {self.library} ({self.host})" if self.library else f"to {self.host}"
         return f"{self.calls:,} {calls} {of} may have gone unrecorded"
@@ -113,6 +124,12 @@ class Watch:
             self.recorded += 1
         elif self.active and not is_excluded(library):
             self.count(library, f"{host}{_GRPC}")
+
+    def unread(self, library: str, host: str, encoding: str) -> None:
+        """An answer comes in an encoding that nothing here undoes: its record lacks it."""
+        if self.active:
+            name = "".join(letter if letter in _TOKEN else "?" for letter in encoding[:_MAX_NAME])
+            self.count(library, f"{host}{_PACKED}{name}")
 
     def started(self, command: Any) -> None:
         """A process was started."""
@@ -194,6 +211,10 @@ def remedy(library: str, host: str) -> str:
         return "it may send its spans over OTLP to turnspan receive (docs/receive.md)"
     if host.endswith((_WEBSOCKET, _GRPC)):
         return _BY_HAND
+    if _PACKED in host:
+        package = _UNPACKERS.get(host.partition(_PACKED)[2])
+        install = f"install {package}, or " if package else ""
+        return f"{install}send Accept-Encoding: gzip"
     if not config.active().record_http:
         return "set TURNSPAN_RECORD_HTTP=true"
     return "call turnspan.instrument()"

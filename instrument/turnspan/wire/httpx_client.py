@@ -25,13 +25,15 @@ class HttpxClient(ClientFrame):
     def _begin(self, client: Any, args: Args, kwargs: Kwargs, /) -> tuple[UnderWay, Kwargs] | None:
         request = args[0] if args else kwargs["request"]
         method, url = request.method, request.url
-        if method == "GET" and request.headers.get("upgrade", "").lower() == "websocket":
-            watch.to_record("WEBSOCKET", url.host, url.path)
-            return None
-        fetched = fetch(method, url, request.stream)
-        if fetched is not None:
-            return fetched, kwargs
-        seen = watch.to_record(method, url.host, url.path)
+        host, path = url.host, url.path
+        if method == "GET" or path.endswith("/files"):
+            if "upgrade" in request.headers and _opens_a_socket(request):
+                watch.to_record("WEBSOCKET", host, path)
+                return None
+            fetched = fetch(method, url, request.stream)
+            if fetched is not None:
+                return fetched, kwargs
+        seen = watch.to_record(method, host, path)
         if seen is None:
             return None
         sent = SentRequest(
@@ -45,9 +47,12 @@ class HttpxClient(ClientFrame):
         return self._sent(sent, kwargs)
 
     def _answered(self, call: UnderWay, result: Any, /) -> None:
-        body = call.answered(result.status_code, result.headers)
+        headers = dict(result.headers)
+        if result.is_stream_consumed and not _is_as_it_came(result):
+            headers.pop("content-encoding", None)
+        body = call.answered(result.status_code, headers)
         if result.is_stream_consumed:
-            body.feed(result.content, plain=True)
+            body.feed(result.content)
             body.finish()
         elif result.is_closed:
             body.finish()
@@ -128,6 +133,15 @@ class AsyncReadAlong:
             await self._stream.aclose()
         finally:
             self._body.finish(complete=False)
+
+
+def _opens_a_socket(request: Any) -> bool:
+    return bool(request.method == "GET" and request.headers["upgrade"].lower() == "websocket")
+
+
+def _is_as_it_came(response: Any) -> bool:
+    """Whether the library undoes no encoding of a response that was read: it knows none of it."""
+    return type(getattr(response, "_decoder", None)).__name__ == "IdentityDecoder"
 
 
 def _body(request: Any) -> Any:
