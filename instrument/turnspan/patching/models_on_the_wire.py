@@ -79,23 +79,35 @@ def is_provider(host: str) -> bool:
 
 def sender(frame: FrameType | None) -> str:
     """The library whose code is nearest to the wire in this stack; empty where none is known."""
+    known = _library_of
     for _ in range(_MAX_FRAMES):
         if frame is None:
             break
         module: Any = frame.f_globals.get("__name__")
-        found = _library(module) if type(module) is str else ""
-        if found:
-            return found
+        if type(module) is str:
+            found = known.get(module)
+            if found is None:
+                found = _library(module)
+            if found:
+                return found
         frame = frame.f_back
     return ""
 
 
-@lru_cache(maxsize=4_096)  # each request asks it of every module in its stack
+_library_of: Final[dict[str, str]] = {}
+"""What is known of modules: each request asks it of every one in its stack."""
+_MAX_MODULES: Final = 10_000
+
+
 def _library(module: str) -> str:
+    """The library that a module is of; empty where none is known."""
     top, _, rest = module.partition(".")
     if top == "google":
         top = f"{top}.{rest.partition('.')[0]}"
-    return SENDERS.get(top, "")
+    library = SENDERS.get(top, "")
+    if len(_library_of) < _MAX_MODULES:
+        _library_of[module] = library
+    return library
 
 
 def agent_program(command: Any) -> str:

@@ -38,7 +38,7 @@ def seen(method: str, host: str, path: str) -> ModelRequestSeen | None:
     if method not in COSTING:
         return None
     known = is_provider(host) or asks_a_model_anywhere(method, path)
-    if not known and SENDERS.keys().isdisjoint(sys.modules.keys()):
+    if not known and not _senders.any_imported():
         return None
     library = sender(inspect.currentframe())
     if not known and not library:
@@ -47,6 +47,26 @@ def seen(method: str, host: str, path: str) -> ModelRequestSeen | None:
     if operation == FREE:
         return None
     return ModelRequestSeen(operation or semconv.OP_OTHER, library, host)
+
+
+class _Senders:
+    """Whether the process has imported anything that sends requests to models."""
+
+    def __init__(self) -> None:
+        self._imported = False
+        self._modules = 0
+        """How many modules there were when none was found: an import makes them more."""
+
+    def any_imported(self) -> bool:
+        """Whether it has; what was imported stays."""
+        modules = len(sys.modules)
+        if not self._imported and modules != self._modules:
+            self._modules = modules
+            self._imported = not SENDERS.keys().isdisjoint(sys.modules.keys())
+        return self._imported
+
+
+_senders: Final = _Senders()
 
 
 def is_covered() -> bool:
