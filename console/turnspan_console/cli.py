@@ -15,6 +15,7 @@ from turnspan_console.options import store_option
 from turnspan_console.output import Output
 
 SECTIONS: dict[str, tuple[str, ...]] = {
+    "Begin": ("demo", "init"),
     "Read": (
         *("diagnose", "sessions", "turns", "errors", "replay", "why", "show", "find", "context"),
         *("diff", "lineage", "compare", "consortium", "sql", "console"),

@@ -64,6 +64,7 @@ _ALIASES: Final = {
     "llamaindex": "llama_index",
     "google_gen_ai": "google_genai",
     "googlegenai": "google_genai",
+    "langgraph": "langchain",
     "mistral": "mistralai",
     "openai_v2": "openai",
     "openai_agents_v2": "openai_agents",
@@ -71,6 +72,10 @@ _ALIASES: Final = {
     "vertex_ai": "vertexai",
     "weaviate_client": "weaviate",
 }
+
+
+_EXTENDED: Final = ("autogen", "crewai", "langchain", "llama_index", "pydantic_ai")
+"""Libraries whose packages have their name in front: ``langchain_openai``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +171,16 @@ def _library(family: Family, distribution: str) -> str:
     called = next(group for group in matched.groups() if group).replace("-", "_")
     library = _ALIASES.get(called, called)
     return library if family.any_library or library in LIBRARIES else ""
+
+
+def library_of(name: str) -> str:
+    """The GenAI library that a module (``google.genai``) or a distribution (``openai-agents``) is
+    of; empty for any other. ``boto3`` has far more than models: it is none."""
+    called = _plain(name)
+    modules = {_plain(module): library for library, module in _MODULES.items()}
+    library = modules.get(called, "") or _ALIASES.get(called, called)
+    library = next((one for one in _EXTENDED if library.startswith(f"{one}_")), library)
+    return library if library in LIBRARIES and called != "boto3" else ""
 
 
 def disabled(environ: Collection[str] | None = None) -> frozenset[str]:
