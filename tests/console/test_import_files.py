@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from receive.otlp import as_json, chat, request
-from support.import_kinds import KINDS
+from support.import_kinds import KINDS, helicone
 from support.story import Invoke
 from turnspan_clickhouse.store.zstd import compressed
 
@@ -55,6 +55,7 @@ def test_every_kind_of_file_lands(invoke: Invoke, tmp_path: Path) -> None:
         "openai-jsonl": written(tmp_path / "o.jsonl", {"messages": TALK}),
         "anthropic-jsonl": written(tmp_path / "a.jsonl", {"messages": TALK, "system": "s"}),
         "otlp-json": str(tmp_path / "otlp.zst"),
+        "helicone": written(tmp_path / "h.jsonl", helicone(1)),
         "langfuse": written(tmp_path / "l.jsonl", observation),
         "phoenix": written(tmp_path / "p.jsonl", span),
     }
@@ -69,6 +70,7 @@ def test_every_kind_of_file_lands(invoke: Invoke, tmp_path: Path) -> None:
     )  # fmt: skip
     assert found.stdout.splitlines()[1:] == [
         "anthropic-jsonl,2,1",
+        "helicone,1,1",
         "langfuse,1,1",
         "openai-jsonl,2,1",
         "phoenix,1,1",

@@ -8,6 +8,7 @@ from typing import Any
 
 from receive.otlp import as_json, chat, request
 from turnspan_clickhouse.store.zstd import compressed
+from turnspan_records.importing.exports.helicone import Helicone
 from turnspan_records.importing.exports.langfuse import Langfuse
 from turnspan_records.importing.exports.otlp import Otlp
 from turnspan_records.importing.exports.phoenix import Phoenix
@@ -20,6 +21,7 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "openai-jsonl": lambda: Transcripts(OPENAI, ""),
     "anthropic-jsonl": lambda: Transcripts(ANTHROPIC, ""),
     "otlp-json": Otlp,
+    "helicone": Helicone,
     "langfuse": Langfuse,
     "phoenix": Phoenix,
 }
@@ -39,6 +41,17 @@ def otlp(number: int) -> dict[str, Any]:
     asked = json.dumps([{"role": "user", "parts": [{"type": "text", "content": said(number)}]}])
     spans = [chat(f"call {number}", "", 1, attributes={"gen_ai.input.messages": asked})]
     return dict(json.loads(as_json(request(f"story {number}", spans))))
+
+
+def helicone(number: int) -> dict[str, Any]:
+    return {
+        "request_id": f"{number + 1:032x}",
+        "request_created_at": "2019-05-29T13:46:19+00:00",
+        "response_status": 200,
+        "request_body": {"model": "m", "messages": [{"role": "user", "content": said(number)}]},
+        "response_body": {"choices": [{"message": {"content": f"answer {number}"}}]},
+        "provider": "OPENAI",
+    }
 
 
 def observation(number: int) -> dict[str, Any]:
@@ -68,6 +81,7 @@ MADE: dict[str, Callable[[int], dict[str, Any]]] = {
     "openai-jsonl": talk,
     "anthropic-jsonl": talk,
     "otlp-json": otlp,
+    "helicone": helicone,
     "langfuse": observation,
     "phoenix": phoenix,
 }

@@ -96,6 +96,19 @@ def otlp_json(files: tuple[Path, ...], **limits: int | None) -> FileLog:
     return _log(Otlp(), files, **limits)
 
 
+@click.command(short_help="Import Helicone's exports.")
+@_files
+def helicone(files: tuple[Path, ...], **limits: int | None) -> FileLog:
+    """Import Helicone's exports: requests with their bodies, from its export tool (with
+    --include-body), its API or its page, as JSON, JSON lines or CSV.
+
+    Give all files of a session together: a second command replaces what the first made of it.
+    """
+    from turnspan_records.importing.exports.helicone import Helicone
+
+    return _log(Helicone(), files, **limits)
+
+
 @click.command(short_help="Import Langfuse's exports.")
 @_files
 def langfuse(files: tuple[Path, ...], **limits: int | None) -> FileLog:

@@ -4,7 +4,7 @@ the instrumented SDK would have given them."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from opentelemetry.sdk.resources import Resource
@@ -49,10 +49,12 @@ class TranscriptCall:
     message: str = ""
     host: str = ""
     """The server, where the log says it."""
+    beside: Object = field(default_factory=Object)
+    """Attributes that the log says beside the bodies; what the bodies say goes before them."""
 
     def span_and_content(self, origin: SpanOrigin) -> tuple[ReadableSpan, Content]:
         """Its span, and what was said."""
-        attributes: dict[str, Any] = {semconv.PROVIDER_NAME: origin.provider}
+        attributes: dict[str, Any] = {**self.beside, semconv.PROVIDER_NAME: origin.provider}
         if self.host:
             attributes[semconv.SERVER_ADDRESS] = self.host
             if not origin.settled:
