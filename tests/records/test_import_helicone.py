@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from support.cassettes import recorded_calls
+from support.import_kinds import ANSWERED, ASKED, helicone_row
 from support.imported import Imported, import_files, iso, written
 from turnspan.content.model import as_dict
 from turnspan_clickhouse.rows.native_types import EncodedMap
@@ -18,51 +19,6 @@ from turnspan_records.importing.exports.helicone import Helicone
 from turnspan_records.importing.transcripts.anthropic import ANTHROPIC
 from turnspan_records.importing.transcripts.openai import OPENAI
 from turnspan_records.importing.transcripts.transcript_lines import Transcripts
-
-ASKED: dict[str, Any] = {
-    "model": "gpt-4o",
-    "temperature": 0,
-    "messages": [{"role": "user", "content": 'say "" and \\" and nothing'}],
-}
-ANSWERED: dict[str, Any] = {
-    "id": "chatcmpl-1",
-    "object": "chat.completion",
-    "model": "gpt-4o-2024-08-06",
-    "choices": [
-        {
-            "index": 0,
-            "finish_reason": "stop",
-            "message": {"role": "assistant", "content": 'so "be" it'},
-        }
-    ],
-    "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
-}
-
-
-def helicone_row(number: int, **more: Any) -> dict[str, Any]:
-    """A request as ``/v1/request/query-clickhouse`` gives it, with its bodies."""
-    return {
-        "request_id": f"6f5e1d2c-0000-4000-8000-{number:012x}",
-        "response_id": f"7f5e1d2c-0000-4000-8000-{number:012x}",
-        "request_created_at": iso(number),
-        "response_created_at": iso(number + 0.9),
-        "response_status": 200,
-        "request_body": ASKED,
-        "response_body": ANSWERED,
-        "request_user_id": "ada",
-        "request_properties": {"Helicone-Session-Id": "s 1", "Environment": "test"},
-        "provider": "OPENAI",
-        "request_model": "gpt-4o",
-        "target_url": "https://api.openai.com/v1/chat/completions",
-        "cache_reference_id": "00000000-0000-0000-0000-000000000000",
-        "delay_ms": 800,
-        "time_to_first_token": 250,
-        "prompt_tokens": 10,
-        "completion_tokens": 5,
-        "cost": 0.25,
-        "scores": None,
-        **more,
-    }
 
 
 def with_bodies_beside(row: dict[str, Any]) -> dict[str, Any]:

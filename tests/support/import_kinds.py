@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from receive.otlp import as_json, chat, request
+from support.imported import iso
 from turnspan_clickhouse.store.zstd import compressed
 from turnspan_records.importing.exports.helicone import Helicone
 from turnspan_records.importing.exports.langfuse import Langfuse
@@ -43,15 +44,61 @@ def otlp(number: int) -> dict[str, Any]:
     return dict(json.loads(as_json(request(f"story {number}", spans))))
 
 
-def helicone(number: int) -> dict[str, Any]:
+ASKED: dict[str, Any] = {
+    "model": "gpt-4o",
+    "temperature": 0,
+    "messages": [{"role": "user", "content": 'say "" and \\" and nothing'}],
+}
+ANSWERED: dict[str, Any] = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "model": "gpt-4o-2024-08-06",
+    "choices": [
+        {
+            "index": 0,
+            "finish_reason": "stop",
+            "message": {"role": "assistant", "content": 'so "be" it'},
+        }
+    ],
+    "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+}
+
+
+def helicone_row(number: int, **more: Any) -> dict[str, Any]:
+    """A request as ``/v1/request/query-clickhouse`` gives it, with its bodies."""
     return {
-        "request_id": f"{number + 1:032x}",
-        "request_created_at": "2019-05-29T13:46:19+00:00",
+        "request_id": f"6f5e1d2c-0000-4000-8000-{number:012x}",
+        "response_id": f"7f5e1d2c-0000-4000-8000-{number:012x}",
+        "request_created_at": iso(number),
+        "response_created_at": iso(number + 0.9),
         "response_status": 200,
-        "request_body": {"model": "m", "messages": [{"role": "user", "content": said(number)}]},
-        "response_body": {"choices": [{"message": {"content": f"answer {number}"}}]},
+        "request_body": ASKED,
+        "response_body": ANSWERED,
+        "request_user_id": "ada",
+        "request_properties": {"Helicone-Session-Id": "s 1", "Environment": "test"},
         "provider": "OPENAI",
+        "request_model": "gpt-4o",
+        "target_url": "https://api.openai.com/v1/chat/completions",
+        "cache_reference_id": "00000000-0000-0000-0000-000000000000",
+        "delay_ms": 800,
+        "time_to_first_token": 250,
+        "prompt_tokens": 10,
+        "completion_tokens": 5,
+        "cost": 0.25,
+        "scores": None,
+        **more,
     }
+
+
+def helicone(number: int) -> dict[str, Any]:
+    said_here = [{"role": "user", "content": said(number)}]
+    answer = {"choices": [{"message": {"content": f"answer {number}"}}]}
+    return helicone_row(
+        number,
+        request_body={"model": "m", "messages": said_here},
+        response_body=answer,
+        request_properties={},
+    )
 
 
 def observation(number: int) -> dict[str, Any]:
