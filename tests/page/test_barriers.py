@@ -168,7 +168,7 @@ def test_the_focus_is_never_lost(look: Look, whole_page: ServedPage) -> None:
     page = seen.page
     page.wait_for_selector(ROWS)
     for button in ("Keys", "Ctrl+K"):
-        page.focus(f"header.top button >> text={button}" if "+" in button else "[aria-label=Keys]")
+        page.focus(".finder" if "+" in button else "[aria-label=Keys]")
         seen.press("Enter")
         page.wait_for_selector("dialog[open]")
         seen.press("Escape")

@@ -6,11 +6,18 @@ import os
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
+from support.kept_stores import migrated
+from support.landing import insert
 from support.pages import Look, Scheme, ServedPage, served
+from support.rows import turn
+from turnspan_clickhouse.store.dsn import Dsn
 
 
 def test_the_token_leaves_the_address(look: Look, demo_page: ServedPage) -> None:
@@ -159,10 +166,11 @@ def test_keys_are_for_the_page_not_for_fields(look: Look, demo_page: ServedPage)
     """And of one character they can be switched off."""
     seen = look(demo_page, "/turns")
     seen.page.wait_for_selector("table tbody tr")
-    seen.page.focus("select[aria-label=Project]")
+    seen.page.click('[aria-label^="Project"]')
     before = seen.path
     seen.press("j")
     assert seen.path == before
+    seen.press("Escape")
     seen.page.evaluate("document.activeElement.blur()")
     seen.press("?")
     seen.page.click("dialog input[type=checkbox]")
@@ -170,6 +178,77 @@ def test_keys_are_for_the_page_not_for_fields(look: Look, demo_page: ServedPage)
     seen.page.wait_for_selector("dialog", state="detached")
     seen.press("j")
     assert seen.path == before
+
+
+def test_project_and_time_are_chosen_by_typing(look: Look, demo_page: ServedPage) -> None:
+    """Part of a name finds it, a time that is not in the list is taken as it is, and Escape closes
+    the list only. The sidebar's fold and the rows' density are remembered."""
+    seen = look(demo_page, "/turns")
+    page = seen.page
+    page.click('[aria-label^="Project"]')
+    page.keyboard.type("dem")
+    seen.press("Enter")
+    page.click('[aria-label^="Time"]')
+    page.keyboard.type("900d")
+    seen.press("Enter")
+    assert seen.path == "/turns?project=demo&since=900d"
+    expect(page.locator('[aria-label="Time: since 900d"]')).to_be_focused()
+    page.click('[aria-label^="Time"]')
+    seen.press("ArrowDown", "Escape")
+    expect(page.locator("[role=listbox]")).to_have_count(0)
+    assert seen.path == "/turns?project=demo&since=900d"
+    wide = "document.querySelector('.rail').offsetWidth"
+    assert page.evaluate(wide) == 208
+    page.click("[aria-label='Fold the sidebar']")
+    page.click("[aria-label^='Rows: comfortable']")
+    page.reload()
+    expect(page.locator("[aria-label^='Rows: compact']")).to_be_visible()
+    assert page.evaluate(wide) == 52
+    assert page.locator(".rail a:not([title])").count() == 0
+
+
+def test_a_phone_has_a_bar_of_four_places(look: Look, demo_page: ServedPage) -> None:
+    """The fourth shows all screens; no word of keys stands anywhere."""
+    seen = look(demo_page, "/?project=demo&since=30d", width=390, height=844)
+    page = seen.page
+    below = page.locator(".tabs-below > :is(a, button)")
+    expect(below).to_have_text(["Overview", "Sessions", "Turns", "More"])
+    assert "Ctrl" not in page.inner_text("#page")
+    below.last.click()
+    page.click("dialog a >> text=Consortium")
+    expect(page.locator("h1")).to_contain_text("Consort")
+    expect(page.locator("dialog")).to_have_count(0)
+
+
+def test_the_frame_says_what_arrives(look: Look, tmp_path: Path) -> None:
+    """What runs and when the last record was written, of the chosen project; the store's name and
+    not its path."""
+    dsn = Dsn(scheme="chdb", path=tmp_path / "my-store")
+    with migrated(dsn) as store:
+        now = time.time_ns()
+        recent: dict[str, Any] = {"start_time": now, "written_at": now}
+        ended = {**recent, "written_at": now + 1_000_000_000}
+        insert(
+            store,
+            turn("runs", status="running", stop_reason="", **recent),
+            turn("inside", parent_turn_id="runs", status="running", **recent),
+            turn("ended", status="running", **recent),
+            turn("ended", **ended),
+            turn("other", project="quiet", **recent),
+        )
+    with served(str(dsn), tmp_path) as page:
+        told = page.ask("/api/arrivals").json()
+        assert (told["running"], told["waiting"]) == (1, 0)
+        assert datetime.fromisoformat(told["last"]).timestamp() == pytest.approx(now / 1e9 + 1)
+        assert page.ask("/api/arrivals?project=quiet").json()["running"] == 0
+        nobody = {"running": 0, "last": None, "waiting": 0}
+        assert page.ask("/api/arrivals?project=nobody").json() == nobody
+        seen = look(page, "/turns")
+        expect(seen.page.locator(".status")).to_contain_text("1 turn running")
+        assert seen.page.inner_text(".brand .store") == "my-store"
+        assert str(tmp_path) not in seen.page.inner_text("#page")
+        seen.page.click(".status a")
+        expect(seen.page.locator("table.list tbody tr")).to_have_count(1)
 
 
 @pytest.mark.parametrize("scheme", ["dark", "light"])

@@ -67,6 +67,7 @@ READING: dict[str, tuple[str, dict[str, Any]]] = {
     "sql_functions": ("/api/sql/functions", {}),
     "sql_saved": ("/api/sql/saved", {}),
     "store": ("/api/store", {}),
+    "arrivals": ("/api/arrivals", {}),
     "turns": ("/api/turns", {}),
     "turns-page": ("/api/turns", {**SHOP, **TIME, "limit": 2}),
     "turns-filter": ("/api/turns", {"filter": TURN_FILTER}),

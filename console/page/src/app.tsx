@@ -2,6 +2,7 @@ import { render } from "preact";
 import { Frame } from "./frame/frame";
 import { applyTheme } from "./frame/theme";
 import { listenToKeys } from "./keys";
+import "./styles/tokens.css";
 import "./styles/call.css";
 import "./styles/frame.css";
 import "./styles/judging.css";

@@ -17,6 +17,16 @@ export interface Alteration {
   size: number;
 }
 
+export interface ArrivalsAnswer {
+  running: number;
+  last: string | null;
+  waiting: number;
+}
+
+export interface ArrivalsQuery {
+  project?: string;
+}
+
 export interface ArtifactCheck {
   project: string;
   source: string;
@@ -1311,6 +1321,7 @@ export interface StopEvidence {
 
 export interface StoreFacts {
   store: string;
+  name: string;
   version: string;
   projects: string[];
 }
@@ -1574,6 +1585,7 @@ export interface Endpoints {
   "GET /api/sql/saved": { query: NoQuery; answer: SavedSqlAnswer };
   "POST /api/sql/save": { query: SavedSql; answer: SavedSqlAnswer };
   "GET /api/store": { query: NoQuery; answer: StoreFacts };
+  "GET /api/arrivals": { query: ArrivalsQuery; answer: ArrivalsAnswer };
   "GET /api/turns": { query: PageQuery; answer: TurnsPage };
   "GET /api/sessions": { query: PageQuery; answer: SessionsPage };
   "GET /api/facets": { query: WantedQuery; answer: Facets };

@@ -45,8 +45,13 @@ interface State<A> {
   slow: boolean;
 }
 
-/** Ask whenever the question changes; `null` asks nothing. */
-export function useAsk<N extends Name>(name: N, query: Query<N> | null): Asked<Answer<N>> {
+/** Ask whenever the question changes, and while the page is visible once more `every` so many
+ * seconds, whose cost is then not noted; `null` asks nothing. */
+export function useAsk<N extends Name>(
+  name: N,
+  query: Query<N> | null,
+  every = 0,
+): Asked<Answer<N>> {
   const key = query === null ? "" : `${name} ${JSON.stringify(query)}`;
   const [round, setRound] = useState(0);
   const [state, setState] = useState<State<Answer<N>>>(() => known(key));
@@ -63,7 +68,7 @@ export function useAsk<N extends Name>(name: N, query: Query<N> | null): Asked<A
     ask(name, asked, leaving.signal)
       .then((reply) => {
         remember(key, reply.answer);
-        note(reply.took);
+        if (!every) note(reply.took);
         setState({ key, answer: reply.answer, error: null, slow: false });
       })
       .catch((error: unknown) => {
@@ -76,6 +81,13 @@ export function useAsk<N extends Name>(name: N, query: Query<N> | null): Asked<A
       leaving.abort();
     };
   }, [name, key, round, rounds.value]);
+
+  useEffect(() => {
+    if (!every) return;
+    const again = () => document.hidden || setRound((now) => now + 1);
+    const timer = setInterval(again, every * 1000);
+    return () => clearInterval(timer);
+  }, [every]);
 
   return {
     answer: state.answer,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from turnspan_clickhouse.errors import MAY_NOT, QueryError
 from turnspan_clickhouse.rows.tables import RECORDS
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import utc
 from turnspan_records.access.questions import ask
 from turnspan_records.sql import statement
 
@@ -101,3 +103,27 @@ def projects(store: Store) -> list[str]:
     # A row that was stored twice changes no name.
     result = ask(store, "names/projects", {"final": 0}, limit=_PROJECTS)
     return [str(row[0]) for row in result.rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """What arrives in a store now."""
+
+    running: int
+    """Turns of the last week that have not ended, without those inside others."""
+    last: datetime | None
+    """When the newest turn or model call was written, by its writer's clock; ``None`` where there
+    is none."""
+
+
+_RUNNING_FOR = timedelta(days=7)
+
+
+def arrivals(store: Store, project: str = "") -> Arrivals:
+    """What runs and what arrived last, in one project or all. Raises ``StoreError`` as
+    ``Store.query``."""
+    since = datetime.now(timezone.utc) - _RUNNING_FOR
+    # The question takes the newest version of a row itself: merging all of them costs more.
+    result = ask(store, "inventory/arrivals", {"final": 0}, project=project, since=since)
+    [(running, *written)] = result.rows
+    return Arrivals(int(running), max((utc(at) for at in written if at is not None), default=None))

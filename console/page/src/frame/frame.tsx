@@ -6,7 +6,7 @@ import { SCREENS, screenOf } from "../screens";
 import { address, go, to } from "../url";
 import { keepFocus } from "./focus";
 import { Palette } from "./palette";
-import { Rail } from "./rail";
+import { BarBelow, Rail } from "./rail";
 import { Sheet } from "./sheet";
 import { StatusLine } from "./status";
 import { nextTheme } from "./theme";
@@ -41,6 +41,7 @@ export function Frame() {
         <Component key={key} />
       </main>
       <StatusLine />
+      <BarBelow />
       {palette && <Palette close={() => setPalette(false)} />}
       {sheet && <Sheet close={() => setSheet(false)} />}
     </>

@@ -1,10 +1,12 @@
-// The line at the bottom: which store, how many rows, how long it took, and the command that says
+// The line at the bottom: what arrives, how many rows, how long it took, and the command that says
 // the same as the screen.
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { pending, useKeys } from "../keys";
 import { Command, copy } from "../parts/copy";
-import { plain } from "../parts/text";
+import { Icon } from "../parts/icon";
+import { counted, seconds } from "../parts/numbers";
+import { param, withParams } from "../url";
 import { useAsk } from "../use_ask";
 import { Live } from "./live";
 
@@ -32,8 +34,39 @@ export function useStatus(command: string, rows = ""): void {
   }, [command, rows]);
 }
 
+const OFTEN = 10;
+
+/** What runs, what waits to land and when the last record was written, in the chosen project. */
+function Arriving() {
+  const { answer } = useAsk("GET /api/arrivals", { project: param("project") }, OFTEN);
+  if (!answer) return null;
+  const { last, running, waiting } = answer;
+  return (
+    <>
+      <span title={last ? `${last.replace("T", " ").replace("Z", "")} UTC` : undefined}>
+        <Icon name="radio" /> {last ? `last record ${ago(last)}` : "no record yet"}
+      </span>
+      {running > 0 && (
+        <a href={withParams(["turns"], { f: "stop:running" })}>
+          <Icon name="clock" /> {counted(running, "turn")} running
+        </a>
+      )}
+      {waiting > 0 && (
+        <span title="Files of the spool that are not in the store yet">
+          <Icon name="inbox" /> {counted(waiting, "file")} to land
+        </span>
+      )}
+    </>
+  );
+}
+
+/** `now`, `5 m 12 s ago`. */
+function ago(time: string): string {
+  const passed = (Date.now() - Date.parse(time)) / 1000;
+  return passed < OFTEN ? "just now" : `${seconds(Math.round(passed))} ago`;
+}
+
 export function StatusLine() {
-  const { answer } = useAsk("GET /api/store", {});
   const { command, rows } = status.value;
   useKeys({
     copyLink: () => copy(location.href, "the link"),
@@ -41,12 +74,16 @@ export function StatusLine() {
   });
   return (
     <footer class="status">
-      {answer && <span class="store">{plain(answer.store)}</span>}
+      <Arriving />
       {rows && <span>{rows}</span>}
       {took.value !== null && (
         <span title="Time the store took for the last question">{took.value.toFixed(0)} ms</span>
       )}
-      {command && <Command line={command} />}
+      {command && (
+        <span class="for-keys">
+          <Command line={command} />
+        </span>
+      )}
       <span class="space" />
       {pending.value && <kbd>{pending.value} …</kbd>}
       <Live />

@@ -1,18 +1,20 @@
 // The bar at the top: whose records and of when, which every screen keeps to.
 import { hint, shown } from "../keys";
-import { plain } from "../parts/text";
+import { Icon } from "../parts/icon";
+import { ListBox } from "../parts/list_box";
+import { label, plain } from "../parts/text";
 import { param, setParams } from "../url";
 import { useAsk } from "../use_ask";
-import { nextTheme, theme } from "./theme";
+import { density, nextTheme, theme } from "./theme";
 
-const WINDOWS: readonly (readonly [string, string])[] = [
-  ["", "all time"],
-  ["1h", "last hour"],
-  ["24h", "last 24 h"],
-  ["7d", "last 7 days"],
-  ["30d", "last 30 days"],
+const WINDOWS = [
+  { value: "", words: "all time" },
+  { value: "1h", words: "last hour" },
+  { value: "24h", words: "last 24 hours" },
+  { value: "7d", words: "last 7 days" },
+  { value: "30d", words: "last 30 days" },
 ];
-const GLYPHS = { system: "◐", dark: "●", light: "○" } as const;
+const THEMES = { system: "monitor", dark: "moon", light: "sun" } as const;
 
 interface Props {
   showKeys: () => void;
@@ -20,24 +22,49 @@ interface Props {
 }
 
 export function TopBar({ showKeys, showPalette }: Props) {
+  const rows = density.now.value;
   return (
     <header class="top">
       <Project />
       <Window />
       <span class="space" />
-      <button type="button" class="finder" title={hint("palette")} onClick={showPalette}>
-        {shown("Mod+k")} find or go to an id
+      <button
+        type="button"
+        class="finder"
+        title={hint("palette")}
+        aria-label={hint("palette")}
+        onClick={showPalette}
+      >
+        <Icon name="search" />
+        <span>Find</span>
+        <kbd>{shown("Mod+k")}</kbd>
       </button>
       <button
         type="button"
+        class="quiet"
+        title={`Rows: ${rows}`}
+        aria-label={`Rows: ${rows}`}
+        onClick={density.next}
+      >
+        <Icon name={rows === "compact" ? "rows-4" : "rows-3"} />
+      </button>
+      <button
+        type="button"
+        class="quiet"
         title={hint("theme")}
         aria-label={`Theme: ${theme.value}`}
         onClick={nextTheme}
       >
-        {GLYPHS[theme.value]}
+        <Icon name={THEMES[theme.value]} />
       </button>
-      <button type="button" title={hint("keys")} aria-label="Keys" onClick={showKeys}>
-        ?
+      <button
+        type="button"
+        class="quiet for-keys"
+        title={hint("keys")}
+        aria-label="Keys"
+        onClick={showKeys}
+      >
+        <Icon name="keyboard" />
       </button>
     </header>
   );
@@ -49,43 +76,38 @@ function Project() {
   const names = (answer?.projects ?? []).filter((name) => name !== "");
   if (chosen && !names.includes(chosen)) names.push(chosen);
   return (
-    <select
-      aria-label="Project"
+    <ListBox
+      label="Project"
       value={chosen}
-      onChange={(event) => setParams({ project: event.currentTarget.value, at: "" })}
-    >
-      <option value="">all projects</option>
-      {names.map((name) => (
-        <option key={name} value={name}>
-          {plain(name)}
-        </option>
-      ))}
-    </select>
+      options={[
+        { value: "", words: "all projects" },
+        ...names.map((name) => ({ value: name, words: label(name) })),
+      ]}
+      choose={(project) => setParams({ project, at: "" })}
+    />
   );
 }
 
 function Window() {
   const since = param("since");
   const until = param("until");
-  const chosen = until ? "range" : since;
-  const known = WINDOWS.some(([value]) => value === chosen);
+  const known = !until && WINDOWS.some(({ value }) => value === since);
+  const value = known ? since : " ";
+  const other = { value, words: until ? range(since, until) : `since ${plain(since)}` };
   return (
-    <select
-      aria-label="Time"
-      value={chosen}
-      onChange={(event) => setParams({ since: event.currentTarget.value, until: "", at: "" })}
+    <ListBox
+      label="Time"
+      value={value}
+      options={known ? WINDOWS : [...WINDOWS, other]}
+      typed={(text) => ({ value: text, words: `since ${plain(text)}` })}
+      choose={(chosen) => chosen !== " " && setParams({ since: chosen, until: "", at: "" })}
     >
-      {WINDOWS.map(([value, words]) => (
-        <option key={value} value={value}>
-          {words}
-        </option>
-      ))}
-      {!known && <option value={chosen}>{until ? range(since, until) : `since ${since}`}</option>}
-    </select>
+      <Icon name="clock" />
+    </ListBox>
   );
 }
 
 function range(since: string, until: string): string {
   const short = (text: string) => text.replace("T", " ").replace(/(:\d\d)(\.\d+)?Z?$/, "$1");
-  return `${since ? short(since) : "…"} – ${short(until)}`;
+  return plain(`${since ? short(since) : "…"} – ${short(until)}`);
 }

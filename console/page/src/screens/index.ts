@@ -2,6 +2,7 @@
 // reads the rest of the address itself.
 import type { ComponentType } from "preact";
 import type { Action } from "../keys";
+import type { IconName } from "../parts/icon";
 import { Call } from "./call";
 import { Changed } from "./changed";
 import { Compare } from "./compare";
@@ -24,30 +25,73 @@ export interface Screen {
   readonly name: string;
   readonly title: string;
   readonly Component: ComponentType;
-  /** Where it stands in the rail; without it, one gets there from another screen. */
-  readonly rail?: { readonly icon: string; readonly key?: Action };
+  /** Where it stands in the sidebar; without it, one gets there from another screen. */
+  readonly rail?: { readonly group: Group; readonly icon: IconName; readonly key?: Action };
 }
 
+/** What screens are for, as the sidebar groups them. */
+export type Group = "Look" | "Improve" | "Ask" | "Settings";
+
 export const SCREENS: readonly Screen[] = [
-  { name: "", title: "Overview", Component: Overview, rail: { icon: "◷", key: "goOverview" } },
+  {
+    name: "",
+    title: "Overview",
+    Component: Overview,
+    rail: { group: "Look", icon: "layout-dashboard", key: "goOverview" },
+  },
   { name: "call", title: "Call", Component: Call },
   { name: "diff", title: "What changed", Component: Changed },
   { name: "s", title: "Replay", Component: Replay },
-  { name: "turns", title: "Turns", Component: Turns, rail: { icon: "≡", key: "goTurns" } },
   {
     name: "sessions",
     title: "Sessions",
     Component: Sessions,
-    rail: { icon: "⊟", key: "goSessions" },
+    rail: { group: "Look", icon: "messages-square", key: "goSessions" },
   },
-  { name: "errors", title: "Errors", Component: Errors, rail: { icon: "✗", key: "goErrors" } },
-  { name: "review", title: "Review", Component: Review, rail: { icon: "✎", key: "goReview" } },
+  {
+    name: "turns",
+    title: "Turns",
+    Component: Turns,
+    rail: { group: "Look", icon: "list", key: "goTurns" },
+  },
+  {
+    name: "errors",
+    title: "Errors",
+    Component: Errors,
+    rail: { group: "Look", icon: "circle-alert", key: "goErrors" },
+  },
+  {
+    name: "review",
+    title: "Review",
+    Component: Review,
+    rail: { group: "Improve", icon: "clipboard-check", key: "goReview" },
+  },
   { name: "compare", title: "Compare", Component: Compare },
   { name: "context", title: "Context", Component: Context },
-  { name: "lineage", title: "Lineage", Component: Lineage, rail: { icon: "↗" } },
-  { name: "consortium", title: "Consortia", Component: Consortium, rail: { icon: "⚖" } },
-  { name: "sql", title: "SQL", Component: Sql, rail: { icon: "#", key: "goSql" } },
-  { name: "settings", title: "Settings", Component: Settings, rail: { icon: "⚙" } },
+  {
+    name: "lineage",
+    title: "Lineage",
+    Component: Lineage,
+    rail: { group: "Improve", icon: "git-branch" },
+  },
+  {
+    name: "consortium",
+    title: "Consortium",
+    Component: Consortium,
+    rail: { group: "Improve", icon: "scale" },
+  },
+  {
+    name: "sql",
+    title: "SQL",
+    Component: Sql,
+    rail: { group: "Ask", icon: "terminal", key: "goSql" },
+  },
+  {
+    name: "settings",
+    title: "Settings",
+    Component: Settings,
+    rail: { group: "Settings", icon: "settings" },
+  },
   { name: "go", title: "Go to", Component: Go },
 ];
 
