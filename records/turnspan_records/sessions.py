@@ -1,19 +1,20 @@
-"""Lists of sessions and turns, newest first."""
+"""Lists of sessions and turns, newest first unless they are sorted otherwise."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from turnspan_clickhouse.rows.tables import TurnSummary
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access.fields import selected
+from turnspan_records.access.keyset import ListOrder, SortKey, list_order, number, text
 from turnspan_records.access.questions import ask
 from turnspan_records.access.window import Window
 from turnspan_records.sql import statement
-from turnspan_records.turn_filters import TurnListFilter, turn_filter
+from turnspan_records.turn_filters import COLUMNS, NUMBERS, TurnListFilter, turn_filter
 
 _SESSIONS: Final = {
     "project": "project",
@@ -41,6 +42,35 @@ _TURNS: Final = {
 }
 """What these lists show of the questions that the page asks, by the names of their columns."""
 
+_STARTED: Final = SortKey("start_time", "time")
+_TURN_TIES: Final = (_STARTED, SortKey("turn_id", "text"), SortKey("t.project", "text"))
+TURN_SORTS: Final[Mapping[str, SortKey]] = {
+    "time": _STARTED,
+    **{name: text(column) for name, (_, column) in COLUMNS.items()},
+    **{name: number(column) for name, (_, column) in NUMBERS.items()},
+    "message": text("leftUTF8(user_message, 240)"),
+}
+"""What turns are sorted by: what they are filtered by, as far as a turn has one value of it."""
+
+_LAST: Final = SortKey("time", "time")
+_SESSION_TIES: Final = (_LAST, SortKey("session", "text"), SortKey("project", "text"))
+SESSION_SORTS: Final[Mapping[str, SortKey]] = {
+    "time": _LAST,
+    "session": text("session"),
+    "project": text("project"),
+    "stop": text("ended"),
+    "turns": number("turns"),
+    "calls": number("calls"),
+    "tools": number("tools"),
+    "failures": number("failed_tools"),
+    "problems": number("problems"),
+    "cost": number("cost_usd"),
+    "message": text("said"),
+}
+"""What sessions are sorted by: the time of the last turn, and the columns of their list."""
+
+NEWEST: Final = "-time"
+
 
 @dataclass(frozen=True, slots=True)
 class TurnRow:
@@ -49,6 +79,7 @@ class TurnRow:
     project: str
     session: str
     turn: str
+    trace_id: str
     time: datetime
     agent: str
     version: str
@@ -59,6 +90,7 @@ class TurnRow:
     stop_reason: str
     stop_detail: str
     rounds: int
+    calls: int
     tools: int
     failed_tools: int
     duration: float
@@ -66,6 +98,9 @@ class TurnRow:
     input_tokens: int | None
     output_tokens: int | None
     models: list[str]
+    user_id: str
+    service: str
+    environment: str
     error_type: str
     user_message: str
     """Its first 240 characters."""
@@ -84,19 +119,55 @@ class SessionCounts(NamedTuple):
     """Of the tools, those that failed."""
 
 
-def list_sql(kind: str, wanted: TurnListFilter, *, after: bool = False) -> str:
-    """The SQL of a list of ``turns`` or ``sessions``, newest first; ``after`` the page before."""
-    older = statement(f"turns/older_{kind}") if after else ""
-    columns = selected(TurnRow, TurnSummary, "stop_detail", "user_message")
-    return statement(f"turns/{kind}", where=wanted.where, older=older, columns=columns)
+def list_sql(
+    kind: Literal["turns", "sessions"], wanted: TurnListFilter, sort: str = "", after: str = ""
+) -> tuple[str, dict[str, object]]:
+    """The SQL of a list with its parameters but the ``limit``. Its column ``place`` makes the
+    cursor of the rows that follow (``turnspan_records.access.keyset``).
+
+    Raises:
+        ValueError: nothing is sorted so, or ``after`` is no cursor of this list.
+    """
+    if kind == "turns":
+        order = list_order(sort, TURN_SORTS, _TURN_TIES, default=NEWEST)
+        columns = selected(TurnRow, TurnSummary, "stop_detail", "user_message")
+        return _list_sql(kind, wanted, order, after, "AND ", columns=columns)
+    order = list_order(sort, SESSION_SORTS, _SESSION_TIES, default=NEWEST)
+    page = ""
+    if order.key == _LAST:  # which sessions they are is known before they are counted
+        ties = (SortKey("session_id", "text"), SortKey("project", "text"))
+        newest = ListOrder(SortKey("newest", "time"), order.descending, ties)
+        having = f"HAVING {newest.after(after)[0]}\n" if after else ""
+        page = f"{having}ORDER BY {newest.sql}\nLIMIT {{limit:UInt32}}"
+    return _list_sql(kind, wanted, order, after, "", page=page)
+
+
+def _list_sql(
+    kind: str, wanted: TurnListFilter, order: ListOrder, after: str, joint: str, **parts: str
+) -> tuple[str, dict[str, object]]:
+    condition, given = order.after(after) if after else ("" if joint else "true", {})
+    older = condition and f"{joint}{condition}"
+    parts |= {"where": wanted.where, "older": older, "order": order.sql, "place": order.place}
+    return statement(f"turns/{kind}", **parts), {**wanted.parameters, **given}
 
 
 def sessions(
-    store: Store, *, project: str = "", window: Window | None = None, limit: int = 20
+    store: Store,
+    *,
+    project: str = "",
+    window: Window | None = None,
+    sort: str = "",
+    limit: int = 20,
 ) -> Result:
-    """The sessions with a turn in the window. Raises ``StoreError`` as ``Store.query``."""
+    """The sessions with a turn in the window, by default those with the newest turns first. A
+    ``sort`` is one of ``SESSION_SORTS``, with ``-`` before it for the largest first.
+
+    Raises:
+        ValueError: nothing is sorted so; the message lists what there is.
+        StoreError: as ``Store.query``.
+    """
     wanted = TurnListFilter(project, window or Window())
-    return _listed(store, "sessions", wanted, limit, _SESSIONS)
+    return _listed(store, list_sql("sessions", wanted, sort), limit, _SESSIONS)
 
 
 def turns(
@@ -106,23 +177,29 @@ def turns(
     project: str = "",
     window: Window | None = None,
     filter: str = "",
+    sort: str = "",
     limit: int = 20,
 ) -> Result:
     """The root turns of the window or of one session. A ``filter`` such as ``stop:tool_failure
-    agent:wiki cost>0.01`` keeps only the turns that match.
+    agent:wiki cost>0.01`` keeps only the turns that match. A ``sort`` such as ``-cost`` is one of
+    ``TURN_SORTS``, with ``-`` before it for the largest first.
 
     Raises:
-        ValueError: the filter is not valid; the message lists the terms.
+        ValueError: the filter or the sort is not valid; the message lists what there is.
         StoreError: as ``Store.query``.
     """
     wanted = TurnListFilter(project, window or Window(), turn_filter(filter), session)
-    return _listed(store, "turns", wanted, limit, _TURNS)
+    return _listed(store, list_sql("turns", wanted, sort), limit, _TURNS)
 
 
 def _listed(
-    store: Store, kind: str, wanted: TurnListFilter, limit: int, columns: Mapping[str, str]
+    store: Store,
+    question: tuple[str, Mapping[str, object]],
+    limit: int,
+    columns: Mapping[str, str],
 ) -> Result:
-    found = store.query(list_sql(kind, wanted), {**wanted.parameters, "limit": limit})
+    sql, given = question
+    found = store.query(sql, {**given, "limit": limit})
     if not found.names:  # of no rows
         return found
     places = [found.names.index(name) for name in columns.values()]

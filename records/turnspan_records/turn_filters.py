@@ -25,43 +25,52 @@ _TOOLS = """(project, turn_id) IN (
 _SAID = """(project, turn_id) IN (
     SELECT project, subject_id FROM annotation_current WHERE subject_kind = 'turn' AND """
 
+COLUMNS: Final[Mapping[str, tuple[str, str]]] = {
+    # name: meaning, SQL of the turn's value
+    "stop": ("the stop reason without its detail; running or interrupted", _END),
+    "status": ("running, final or interrupted", "t.status"),
+    "agent": ("the agent's name", "agent_name"),
+    "version": ("the agent's version", "agent_version"),
+    "error": ("the error's type", "t.error_type"),
+    "project": ("the project", "t.project"),
+    "user": ("the user's id", "user_id"),
+    "session": ("the session's id", "session_id"),
+    "trace": ("the trace's id", "trace_id"),
+    "turn": ("the turn's id", "turn_id"),
+    "intent": ("the turn's intent", "turn_intent"),
+    "mode": ("the mode of the chat", "chat_mode"),
+    "service": ("the service", "service"),
+    "environment": ("the environment", "environment"),
+}
+"""Texts of a turn: what each is, and its SQL over ``turn_summary AS t``."""
+
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     # name: what it is, the condition
-    "stop": (
-        "the stop reason without its detail; running or interrupted",
-        f"{_END} IN {{VALUES:Array(String)}}",
-    ),
-    "status": ("running, final or interrupted", "t.status IN {VALUES:Array(String)}"),
-    "agent": ("the agent's name", "agent_name IN {VALUES:Array(String)}"),
-    "version": ("the agent's version", "agent_version IN {VALUES:Array(String)}"),
+    **{
+        name: (meaning, f"{column} IN {{VALUES:Array(String)}}")
+        for name, (meaning, column) in COLUMNS.items()
+    },
     "model": ("a model that was called", "hasAny(models, {VALUES:Array(String)})"),
     "tool": ("a tool that ran", f"{_TOOLS})"),
     "failed": ("a tool that failed", f"{_TOOLS} AND failed)"),
-    "error": ("the error's type", "t.error_type IN {VALUES:Array(String)}"),
-    "user": ("the user's id", "user_id IN {VALUES:Array(String)}"),
-    "session": ("the session's id", "session_id IN {VALUES:Array(String)}"),
-    "trace": ("the trace's id", "trace_id IN {VALUES:Array(String)}"),
-    "turn": ("the turn's id", "turn_id IN {VALUES:Array(String)}"),
-    "intent": ("the turn's intent", "turn_intent IN {VALUES:Array(String)}"),
-    "mode": ("the mode of the chat", "chat_mode IN {VALUES:Array(String)}"),
-    "service": ("the service", "service IN {VALUES:Array(String)}"),
-    "environment": ("the environment", "environment IN {VALUES:Array(String)}"),
     "outcome": (
         "the outcome that holds: pending, used, modified, rejected",
         f"{_SAID}kind = 'outcome' AND outcome IN {{VALUES:Array(String)}})",
     ),
 }
-_NUMBERS: Final[Mapping[str, tuple[str, str]]] = {
+NUMBERS: Final[Mapping[str, tuple[str, str]]] = {
     "cost": ("cost in US dollars", "toFloat64(t.cost_usd)"),
     "tokens": ("input and output tokens", "t.input_tokens + t.output_tokens"),
     "input": ("input tokens", "t.input_tokens"),
     "output": ("output tokens", "t.output_tokens"),
-    "seconds": ("duration in seconds", "t.duration"),
+    "seconds": ("duration in seconds", "if(t.status = 'running', NULL, t.duration)"),
     "rounds": ("rounds", "t.rounds"),
     "calls": ("model calls", "t.llm_call_count"),
     "tools": ("executed tools", "t.tool_call_count"),
     "failures": ("tools that failed", "t.tool_error_count"),
 }
+"""Numbers of a turn, as ``COLUMNS``; NULL where they are unknown."""
+
 LOOKS: Final[Mapping[str, tuple[str, str]]] = {
     "premature": (
         "ended in fewer than three rounds without completing",
@@ -106,7 +115,7 @@ _SCORE = "score"
 _ATTRIBUTE = "attribute."
 
 KNOWN: Final[Mapping[str, str]] = {
-    **{name: meaning for name, (meaning, _) in (*_WORDS.items(), *_NUMBERS.items())},
+    **{name: meaning for name, (meaning, _) in (*_WORDS.items(), *NUMBERS.items())},
     **{name: meaning for name, (meaning, _) in _CHOICES.items()},
     _SCORE: "the score",
     f"{_ATTRIBUTE}KEY": "an attribute of the turn",
@@ -181,7 +190,7 @@ def turn_filter(text: str) -> TurnFilter:
 def _condition(found: re.Match[str], parameter: str, parameters: dict[str, object]) -> str:
     name, sign = found["name"], found["sign"]
     values = [quoted or plain for quoted, plain in _VALUE.findall(found["values"])]
-    if name in _NUMBERS or name == _SCORE:
+    if name in NUMBERS or name == _SCORE:
         return _number(name, sign, values, parameter, parameters)
     if sign != ":":
         _require_known(name)
@@ -212,7 +221,7 @@ def _number(
     compared = f"{'=' if sign == ':' else sign} {{{parameter}:Float64}}"
     if name == _SCORE:
         return f"{_SAID}kind = 'score' AND score {compared})"
-    return f"{_NUMBERS[name][1]} {compared}"
+    return f"{NUMBERS[name][1]} {compared}"
 
 
 def _require_known(name: str) -> None:

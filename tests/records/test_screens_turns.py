@@ -168,7 +168,7 @@ def test_pages_join_without_a_gap(filled: Store) -> None:
         {"project": PROJECT},
     )
     assert ids == [row[0] for row in expected.rows]
-    with pytest.raises(ValueError, match="is no place in a list"):
+    with pytest.raises(ValueError, match="is no place in this list"):
         turns_page(filled, wanted, after="DROP TABLE")
 
 

@@ -9,6 +9,7 @@ import "./styles/judging.css";
 import "./styles/lists.css";
 import "./styles/panels.css";
 import "./styles/parts.css";
+import "./styles/rows.css";
 import "./styles/sql.css";
 import "uplot/dist/uPlot.min.css";
 import "./styles/replay.css";

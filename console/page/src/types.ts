@@ -482,7 +482,17 @@ export interface ErrorShape {
 
 export interface ErrorShapes {
   shapes: ErrorShape[];
+  next: string;
   sql: string;
+}
+
+export interface ErrorsQuery {
+  project?: string;
+  since?: string;
+  until?: string;
+  sort?: string;
+  after?: string;
+  limit?: number;
 }
 
 export interface EvidenceRow {
@@ -1050,6 +1060,7 @@ export interface PageQuery {
   since?: string;
   until?: string;
   filter?: string;
+  sort?: string;
   after?: string;
   limit?: number;
 }
@@ -1458,6 +1469,7 @@ export interface TurnRow {
   project: string;
   session: string;
   turn: string;
+  trace_id: string;
   time: string;
   agent: string;
   version: string;
@@ -1466,6 +1478,7 @@ export interface TurnRow {
   stop_reason: string;
   stop_detail: string;
   rounds: number;
+  calls: number;
   tools: number;
   failed_tools: number;
   duration: number;
@@ -1473,6 +1486,9 @@ export interface TurnRow {
   input_tokens: number | null;
   output_tokens: number | null;
   models: string[];
+  user_id: string;
+  service: string;
+  environment: string;
   error_type: string;
   user_message: string;
   reply: string;
@@ -1553,17 +1569,11 @@ export interface WantedQuery {
   filter?: string;
 }
 
-export interface WindowQuery {
-  project?: string;
-  since?: string;
-  until?: string;
-}
-
 export interface Endpoints {
   "GET /api/call": { query: CallQuery; answer: CallScreen };
   "GET /api/request": { query: CallQuery; answer: RequestAnswer };
   "GET /api/diff": { query: DifferenceQuery; answer: Difference };
-  "GET /api/errors": { query: WindowQuery; answer: ErrorShapes };
+  "GET /api/errors": { query: ErrorsQuery; answer: ErrorShapes };
   "GET /api/errors/tool": { query: ToolQuery; answer: ToolFailures };
   "GET /api/lookup": { query: LookupQuery; answer: LookupAnswer };
   "GET /api/names": { query: NamesQuery; answer: NamesAnswer };

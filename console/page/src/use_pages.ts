@@ -4,7 +4,7 @@ import { type Answer, type AskError, ask, type Name, type Query } from "./api";
 import { type Asked, useAsk } from "./use_ask";
 
 /** The questions whose answer says where the next page begins. */
-type Paged = { [N in Name]: Answer<N> extends { next: string } ? N : never }[Name];
+export type Paged = { [N in Name]: Answer<N> extends { next: string } ? N : never }[Name];
 
 export interface Pages<P> {
   readonly asked: Asked<P>;

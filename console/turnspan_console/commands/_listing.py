@@ -18,6 +18,7 @@ from turnspan_console.options import (
     raw_option,
     read_window,
     store_option,
+    text_option,
     together,
     window_options,
 )
@@ -73,6 +74,12 @@ def listing_options(
         return together(window_options, *more, format_option(*formats), *raw, store_option)(called)
 
     return decorate
+
+
+def sort_option(names: str) -> Callable[[Any], Any]:
+    """``--sort``, which names some of what a list is sorted by."""
+    text = f"Sort by {names} With - before the name, the largest come first."
+    return text_option("--sort", "NAME", text)
 
 
 def explain(

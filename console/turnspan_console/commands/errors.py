@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnspan_console.commands._listing import Listing, explain, listing_options
-from turnspan_console.failures import FINDING
+from turnspan_console.commands._listing import Listing, explain, listing_options, sort_option
+from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import full_option, open_chosen
 
 if TYPE_CHECKING:
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 @click.command("errors", short_help="List failures by message, or the failures of a tool.")
 @click.argument("tool", required=False, default="")
-@listing_options("text", "json", more=(full_option,))
-def command(tool: str, full: bool, listing: Listing) -> None:
+@listing_options(
+    "text", "json", more=(sort_option("times, rate, turns, first, last, name ..."), full_option)
+)
+def command(tool: str, sort: str, full: bool, listing: Listing) -> None:
     """List failed model calls, tools and turns, grouped by message; numbers, ids and quoted parts
     are masked. The rate is the share of all calls of that model or tool.
 
@@ -29,6 +31,8 @@ def command(tool: str, full: bool, listing: Listing) -> None:
     from turnspan_console.panels.failures import print_failures
     from turnspan_records.screens.errors import error_shapes, tool_failures
 
+    if tool and sort:
+        raise Failure("--sort orders the list of failures: leave out the TOOL.", USAGE)
     of = listing.records
     failures: ToolFailures | ErrorShapes
     with open_chosen() as store:
@@ -36,7 +40,8 @@ def command(tool: str, full: bool, listing: Listing) -> None:
             failures = tool_failures(store, tool, **of, each=listing.limit)
             nothing = not any(one.failed for one in failures.fed)
         else:
-            failures = error_shapes(store, **of, limit=listing.limit)
+            with failing(ValueError, code=USAGE):
+                failures = error_shapes(store, **of, sort=sort, limit=listing.limit)
             nothing = not failures.shapes
         if nothing:
             what = f"no failure of a tool {tool!r}" if tool else "nothing that failed"

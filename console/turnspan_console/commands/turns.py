@@ -1,10 +1,10 @@
-"""``turnspan turns``: the turns, newest first."""
+"""``turnspan turns``: the turns, newest first or sorted."""
 
 from __future__ import annotations
 
 import click
 
-from turnspan_console.commands._listing import Listing, listing_options
+from turnspan_console.commands._listing import Listing, listing_options, sort_option
 from turnspan_console.options import FORMATS, text_option
 
 
@@ -19,14 +19,14 @@ from turnspan_console.options import FORMATS, text_option
     "calls, tools, failures, score.",
     "filter_",
 )
-@listing_options(*FORMATS)
-def command(session: str, filter_: str, listing: Listing) -> None:
-    """List the turns (one user input each), newest first, without nested agents' turns."""
+@listing_options(*FORMATS, more=(sort_option("time, cost, seconds, tokens, agent, stop ..."),))
+def command(session: str, filter_: str, sort: str, listing: Listing) -> None:
+    """List the turns (one user input each), without nested agents' turns."""
     from turnspan_records.sessions import turns
 
     of, limit = listing.records, listing.limit
     listing.answer(
-        lambda store: turns(store, session=session, **of, filter=filter_, limit=limit),
+        lambda store: turns(store, session=session, **of, filter=filter_, sort=sort, limit=limit),
         "" if filter_ else "no turns",
         session=session,
         kind="turn",

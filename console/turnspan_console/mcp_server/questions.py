@@ -56,6 +56,10 @@ Since = Annotated[
     str, Field(description="Only records that began since: 30m, 12h, 7d, or a UTC time.")
 ]
 Until = Annotated[str, Field(description="Only records that began before; as since.")]
+Sort = Annotated[
+    str,
+    Field(description="A column, as cost; -cost for the largest first. Empty: newest first."),
+]
 Rows = Annotated[int, Field(ge=1, le=MOST_ROWS, description="The most rows.")]
 
 
@@ -93,26 +97,33 @@ class ToolListing:
         return ToolAnswer(f"{what}: {len(lines)}{more}.", "\n".join(lines))
 
 
-def list_sessions(store: Store, place: Cursor, listing: ToolListing) -> ToolAnswer:
-    """List sessions, newest first: turns, calls, tools, cost, how the last turn ended."""
+def list_sessions(
+    store: Store, place: Cursor, sort: Sort = "", listing: ToolListing = ToolListing()
+) -> ToolAnswer:
+    """List sessions: turns, calls, tools, cost, how the last turn ended."""
     of = listing.of(place)
-    result = sessions(store, **of, limit=listing.limit + 1)
-    return listing.answer(store, result, "sessions, newest first", of)
+    result = sessions(store, **of, sort=sort, limit=listing.limit + 1)
+    return listing.answer(store, result, f"sessions, {_order(sort)}", of)
+
+
+def _order(sort: str) -> str:
+    return f"sorted by {sort}" if sort else "newest first"
 
 
 def list_turns(
     store: Store,
     place: Cursor,
     session: Annotated[str, Field(description="Only this session.")] = "",
+    sort: Sort = "",
     listing: ToolListing = ToolListing(),
 ) -> ToolAnswer:
-    """List turns, newest first: agent, stop reason, rounds, tools, duration, cost, question."""
+    """List turns: agent, stop reason, rounds, tools, duration, cost, question."""
     of = listing.of(place)
     if session:
         named = record_of(store, session, prefer=("session",))
         session, of["project"] = named.session_id, named.project
-    result = turns(store, session=session, **of, limit=listing.limit + 1)
-    return listing.answer(store, result, "turns, newest first", of)
+    result = turns(store, session=session, **of, sort=sort, limit=listing.limit + 1)
+    return listing.answer(store, result, f"turns, {_order(sort)}", of)
 
 
 def answered_diagnostic(

@@ -5,18 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row, utc
-from turnspan_records.access.questions import ask, shown
+from turnspan_records.access.keyset import SortKey, cursor, list_order, number, text
+from turnspan_records.access.questions import ask, shown, shown_sql
 from turnspan_records.access.window import Window, window_parameters
+from turnspan_records.sql import statement
 
 # What differs from one time to the next: quoted parts, ids, addresses in memory.
 _PATTERNS = {
     "quoted": r"""'[^']{0,200}'|"[^"]{0,200}"|`[^`]{0,200}`""",
     "id": r"\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\b",
 }
+_TIES: Final = tuple(SortKey(f"f.{name}", "text") for name in ("source", "name", "error", "shape"))
+ERROR_SORTS: Final[Mapping[str, SortKey]] = {
+    "times": number("times"),
+    "rate": number("times / nullIf(c.calls, 0)"),
+    "turns": number("turns"),
+    "first": number("first"),
+    "last": number("last"),
+    "name": text("f.name"),
+    "source": text("f.source"),
+    "error": text("f.error"),
+    "message": text("f.shape"),
+}
+"""What failures are sorted by: the columns of their list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +66,11 @@ class ErrorShape:
 
 @dataclass(frozen=True, slots=True)
 class ErrorShapes:
-    """What failed, most first."""
+    """What failed, in the order that was asked for."""
 
     shapes: list[ErrorShape]
+    next: str
+    """What to give as ``after`` for those that follow; empty where there are none."""
     sql: str
 
 
@@ -93,14 +110,29 @@ class ToolFailures:
 
 
 def error_shapes(
-    store: Store, *, project: str = "", window: Window | None = None, limit: int = 50
+    store: Store,
+    *,
+    project: str = "",
+    window: Window | None = None,
+    sort: str = "",
+    after: str = "",
+    limit: int = 50,
 ) -> ErrorShapes:
-    """What failed in a window. Raises ``StoreError`` as ``Store.query``."""
-    calls_of = ask(store, "errors/calls", **window_parameters(project, window)).rows
-    calls = {(one[0], one[1]): int(one[2]) for one in calls_of}
-    given = window_parameters(project, window, **_PATTERNS, limit=limit)
-    shapes = [_shape(row, calls) for row in ask(store, "errors/shapes", **given).dicts()]
-    return ErrorShapes(shapes, shown("errors/shapes", **given))
+    """What failed in a window, most often first, or by one of ``ERROR_SORTS``.
+
+    Raises:
+        ValueError: nothing is sorted so, or ``after`` is not the ``next`` of a page of this order.
+        StoreError: as ``Store.query``.
+    """
+    order = list_order(sort, ERROR_SORTS, _TIES, default="-times", ties_descending=False)
+    older, place = order.after(after) if after else ("true", {})
+    sql = statement("errors/shapes", older=older, order=order.sql, place=order.place)
+    given = window_parameters(project, window, **_PATTERNS, **place)
+    # One more than is shown says whether there are more.
+    rows = store.query(sql, {**given, "limit": limit + 1}).dicts()
+    following = cursor(rows[limit - 1]["place"]) if len(rows) > limit else ""
+    shapes = [_shape(row) for row in rows[:limit]]
+    return ErrorShapes(shapes, following, shown_sql(sql, {**given, "limit": limit}))
 
 
 def tool_failures(
@@ -124,7 +156,6 @@ def tool_failures(
     return ToolFailures(tool, steps, fed, shown("errors/next_steps", **given))
 
 
-def _shape(row: Mapping[str, Any], calls: Mapping[tuple[str, str], int]) -> ErrorShape:
+def _shape(row: Mapping[str, Any]) -> ErrorShape:
     *place, example = row["newest"]
-    of = calls.get((row["source"], row["name"]))
-    return of_row(ErrorShape, row, of=of, example=example, place=ErrorPlace(*place))
+    return of_row(ErrorShape, row, of=row["calls_of"], example=example, place=ErrorPlace(*place))

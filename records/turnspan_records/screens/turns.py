@@ -1,27 +1,24 @@
-"""Turns and sessions, newest first, a page at a time: each page begins where the one before ended,
+"""Turns and sessions in any order, a page at a time: each page begins where the one before ended,
 however many rows have come since. What they have in common, and when they were, is asked apart."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
+from turnspan_records.access.keyset import cursor
 from turnspan_records.access.questions import shown_sql
 from turnspan_records.sessions import TurnRow, list_sql
 from turnspan_records.turn_filters import TurnListFilter
 
-_CURSOR = re.compile(r"(\d{1,19})-(.{0,500})", re.ASCII | re.DOTALL)
-_LAST = 2**63 - 1
-
 
 @dataclass(frozen=True, slots=True)
 class TurnsPage:
-    """Some turns, newest first."""
+    """Some turns, in the order that was asked for."""
 
     turns: list[TurnRow]
     next: str
@@ -52,7 +49,7 @@ class SessionRow:
 
 @dataclass(frozen=True, slots=True)
 class SessionsPage:
-    """Some sessions, those with the newest turns first."""
+    """Some sessions, in the order that was asked for."""
 
     sessions: list[SessionRow]
     next: str
@@ -60,15 +57,15 @@ class SessionsPage:
 
 
 def turns_page(
-    store: Store, wanted: TurnListFilter, *, after: str = "", limit: int = 100
+    store: Store, wanted: TurnListFilter, *, sort: str = "", after: str = "", limit: int = 100
 ) -> TurnsPage:
-    """The root turns that are wanted, newest first.
+    """The root turns that are wanted, newest first, or by one of ``sessions.TURN_SORTS``.
 
     Raises:
-        ValueError: ``after`` is not the ``next`` of a page.
+        ValueError: nothing is sorted so, or ``after`` is not the ``next`` of a page of this order.
         StoreError: as ``Store.query``.
     """
-    found, following, sql = _page(store, "turns", "turn", wanted, after, limit)
+    found, following, sql = _page(store, "turns", wanted, sort, after, limit)
     turns = [
         of_row(TurnRow, row, end=row["ended"], stop_detail=row["detail"], user_message=row["said"])
         for row in found
@@ -77,11 +74,11 @@ def turns_page(
 
 
 def sessions_page(
-    store: Store, wanted: TurnListFilter, *, after: str = "", limit: int = 100
+    store: Store, wanted: TurnListFilter, *, sort: str = "", after: str = "", limit: int = 100
 ) -> SessionsPage:
-    """The sessions that have turns that are wanted, with those turns' figures. Raises as
-    ``turns_page``."""
-    found, following, sql = _page(store, "sessions", "session", wanted, after, limit)
+    """The sessions that have turns that are wanted, with those turns' figures, those with the
+    newest turns first, or by one of ``sessions.SESSION_SORTS``. Raises as ``turns_page``."""
+    found, following, sql = _page(store, "sessions", wanted, sort, after, limit)
     sessions = [
         of_row(SessionRow, row, end=row["ended"], user_message=row["said"]) for row in found
     ]
@@ -89,22 +86,17 @@ def sessions_page(
 
 
 def _page(
-    store: Store, kind: str, id_: str, wanted: TurnListFilter, after: str, limit: int
+    store: Store,
+    kind: Literal["turns", "sessions"],
+    wanted: TurnListFilter,
+    sort: str,
+    after: str,
+    limit: int,
 ) -> tuple[Sequence[Mapping[str, Any]], str, str]:
     """The rows, where the next page begins, and the SQL of these rows."""
-    sql = list_sql(kind, wanted, after=bool(after))
-    given = {**wanted.parameters, **(_cursor(after) if after else {}), "limit": limit}
+    sql, given = list_sql(kind, wanted, sort, after)
     # One more than is shown says whether there are more.
     found = store.query(sql, {**given, "limit": limit + 1}).dicts()
-    shown = shown_sql(sql, given)
-    if len(found) <= limit:
-        return found, "", shown
-    last = found[limit - 1]
-    return found[:limit], f"{last['nanoseconds']}-{last[id_]}", shown
-
-
-def _cursor(after: str) -> dict[str, object]:
-    found = _CURSOR.fullmatch(after)
-    if found is None or int(found[1]) > _LAST:
-        raise ValueError(f"{after!r} is no place in a list: give the `next` of the page before.")
-    return {"before": int(found[1]), "id": found[2]}
+    shown = shown_sql(sql, {**given, "limit": limit})
+    following = cursor(found[limit - 1]["place"]) if len(found) > limit else ""
+    return found[:limit], following, shown

@@ -1,9 +1,12 @@
 // A list of records: how many there are, their SQL and files, and what stands there without any.
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import type { AskError } from "../api";
+import { announceSometimes } from "../frame/live";
 import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
-import type { Asked } from "../use_ask";
+import { type Asked, askAgain } from "../use_ask";
+import { Icon } from "./icon";
 import { counted } from "./numbers";
 import { openSql, RowsShown } from "./rows_shown";
 import { Answered, Refused } from "./states";
@@ -20,22 +23,42 @@ interface Props {
   more?: (() => void) | null;
   error?: AskError | null;
   empty: ComponentChildren;
+  /** What else is chosen of the list, beside its files. */
+  tools?: ComponentChildren;
+  /** Rows that came since it was asked for. */
+  fresh?: number;
   children: ComponentChildren;
 }
 
 export function ListScreen(props: Props) {
   const { command, noun, name = `${noun}s`, asked, rows, more, error, empty, children } = props;
+  const { tools, fresh = 0 } = props;
   const sql = asked.answer?.sql;
   const number = asked.answer ? `${counted(rows.length, noun)}${more ? " so far" : ""}` : "";
   useStatus(command, number);
   useKeys({ sql: openSql(sql) });
+  const arrived = fresh > 0 && rows.length > 0 ? counted(fresh, `new ${noun}`) : "";
+  useEffect(() => {
+    if (arrived) announceSometimes(arrived);
+  }, [arrived]);
+  const show = () => {
+    scrollTo(0, 0);
+    askAgain();
+  };
   return (
     <>
+      {arrived && (
+        <p class="fresh">
+          <button type="button" class="main" onClick={show}>
+            <Icon name="arrow-up" /> {arrived}
+          </button>
+        </p>
+      )}
       <Answered asked={asked}>
         {() =>
           rows.length ? (
             <>
-              <RowsShown name={name} sql={sql} records={rows} />
+              <RowsShown name={name} sql={sql} records={rows} tools={tools} />
               {children}
             </>
           ) : (
@@ -46,7 +69,7 @@ export function ListScreen(props: Props) {
       <Refused error={error ?? null} />
       {more && (
         <button type="button" class="more" onClick={more}>
-          Older {name}
+          More {name}
         </button>
       )}
     </>

@@ -1,4 +1,5 @@
 // What can be done with the rows of a list: their SQL, and a file of them.
+import type { ComponentChildren } from "preact";
 import { go } from "../url";
 import { download } from "./copy";
 import { SqlLink, sqlScreen } from "./panel";
@@ -19,14 +20,16 @@ interface Props {
   name: string;
   sql: string | undefined;
   records: readonly object[];
+  tools?: ComponentChildren;
 }
 
-export function RowsShown({ name, sql, records }: Props) {
+export function RowsShown({ name, sql, records, tools }: Props) {
   return (
-    <p class="rows-shown">
+    <div class="rows-shown">
+      {tools}
       {sql && <SqlLink title={name} sql={sql} />}
       {records.length > 0 && <Downloads name={name} table={rowsOf(records)} />}
-    </p>
+    </div>
   );
 }
 

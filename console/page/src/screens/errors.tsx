@@ -5,39 +5,48 @@ import { useCursor } from "../parts/list";
 import { ListScreen } from "../parts/list_screen";
 import { count, counted, percent, UNKNOWN, When } from "../parts/numbers";
 import { Panel } from "../parts/panel";
+import { SortChoice } from "../parts/sorting";
 import { Answered, Nothing, Recorded } from "../parts/states";
-import { type Column, Table } from "../parts/table";
+import { type Column, sortables, Table } from "../parts/table";
 import { Line, plain } from "../parts/text";
-import type { ErrorPlace, ErrorShape, Fed, ToolFailures, WindowQuery } from "../types";
+import type { ErrorPlace, ErrorShape, ErrorShapes, Fed, ToolFailures } from "../types";
 import { go, param, setParams, windowQuery, withParams } from "../url";
 import { useAsk } from "../use_ask";
+import { useRows } from "../use_rows";
 
 export function Errors() {
   const query = windowQuery();
-  const asked = useAsk("GET /api/errors", query);
-  const shapes = asked.answer?.shapes ?? [];
+  const sort = param("sort");
+  const { rows, fresh, ...list } = useRows("GET /api/errors", { ...query, sort }, shapesOf, keyOf);
   const tool = param("tool");
   return (
     <>
       <h1>Errors</h1>
       {tool && <Tool tool={tool} query={query} />}
       <ListScreen
-        command={commandLine(["errors", ...(tool ? [tool] : [])], query)}
-        noun="shape"
-        name="errors"
-        asked={asked}
-        rows={shapes}
+        command={commandLine(
+          ["errors", ...(tool ? [tool] : [])],
+          tool ? query : { ...query, sort },
+        )}
+        noun="error"
+        rows={rows}
+        fresh={fresh}
+        tools={<SortChoice columns={sortables(COLUMNS)} initial={INITIAL} />}
         empty={
           <Nothing title="✓ Nothing failed in this time.">
             <p>This list has errors of model calls, failed tools and turns that raised.</p>
           </Nothing>
         }
+        {...list}
       >
-        <Grid shapes={shapes} />
+        <Grid shapes={rows} />
       </ListScreen>
     </>
   );
 }
+
+const INITIAL = "-times";
+const shapesOf = ({ shapes }: ErrorShapes) => shapes;
 
 function keyOf({ source, name, error, shape }: ErrorShape): string {
   return [source, name, error, shape].join("|");
@@ -55,6 +64,7 @@ function open({ source, name, place }: ErrorShape): void {
 const COLUMNS: readonly Column<ErrorShape>[] = [
   {
     head: "what",
+    sort: "name",
     look: "name",
     show: (row) => (
       <>
@@ -69,14 +79,20 @@ const COLUMNS: readonly Column<ErrorShape>[] = [
       </>
     ),
   },
-  { head: "error", look: "name bad", show: ({ error }) => plain(error) },
-  { head: "times", look: "count", show: ({ times }) => count(times) },
-  { head: "rate", look: "count", show: ({ times, of }) => (of ? percent(times / of) : UNKNOWN) },
-  { head: "turns", look: "count", show: ({ turns }) => count(turns) },
-  { head: "first", show: ({ first }) => <When time={first} /> },
-  { head: "last", show: ({ last }) => <When time={last} /> },
+  { head: "error", sort: "error", look: "name bad", show: ({ error }) => plain(error) },
+  { head: "times", sort: "-times", look: "count", show: ({ times }) => count(times) },
+  {
+    head: "rate",
+    sort: "-rate",
+    look: "count",
+    show: ({ times, of }) => (of ? percent(times / of) : UNKNOWN),
+  },
+  { head: "turns", sort: "-turns", look: "count", show: ({ turns }) => count(turns) },
+  { head: "first", sort: "-first", show: ({ first }) => <When time={first} /> },
+  { head: "last", sort: "-last", show: ({ last }) => <When time={last} /> },
   {
     head: "message",
+    sort: "message",
     look: "said",
     show: ({ place, shape, example }) => (
       <a href={placeOf(place)} tabIndex={-1} title={plain(example)}>
@@ -94,11 +110,19 @@ function Grid({ shapes }: { shapes: readonly ErrorShape[] }) {
     copyId: chosen && (() => copy(chosen.place.span, "the span's id")),
   });
   return (
-    <Table label="Errors by shape" columns={COLUMNS} rows={shapes} keyOf={keyOf} cursor={cursor} />
+    <Table
+      label="Errors by message"
+      columns={COLUMNS}
+      rows={shapes}
+      keyOf={keyOf}
+      cursor={cursor}
+      sort={INITIAL}
+      open={open}
+    />
   );
 }
 
-function Tool({ tool, query }: { tool: string; query: WindowQuery }) {
+function Tool({ tool, query }: { tool: string; query: ReturnType<typeof windowQuery> }) {
   const asked = useAsk("GET /api/errors/tool", { ...query, tool });
   useKeys({ out: () => setParams({ tool: "" }) });
   return (

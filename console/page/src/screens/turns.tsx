@@ -1,6 +1,7 @@
 // Turns, newest first: which ones?
 import { useState } from "preact/hooks";
 import { useKeys } from "../keys";
+import { useColumns } from "../parts/columns";
 import { commandLine, copy } from "../parts/copy";
 import { End } from "../parts/end";
 import { Facets } from "../parts/facets";
@@ -10,12 +11,13 @@ import { Hits } from "../parts/hits";
 import { useCursor } from "../parts/list";
 import { ListScreen } from "../parts/list_screen";
 import { count, dollars, seconds, UNKNOWN, When } from "../parts/numbers";
+import { SortChoice } from "../parts/sorting";
 import { Nothing } from "../parts/states";
-import { type Column, Table } from "../parts/table";
-import { Line, plain, Verbatim } from "../parts/text";
-import type { TurnRow } from "../types";
+import { type Column, sortables, Table } from "../parts/table";
+import { Line, label, plain, Verbatim } from "../parts/text";
+import type { TurnRow, TurnsPage } from "../types";
 import { go, param, windowQuery, withParams } from "../url";
-import { usePages } from "../use_pages";
+import { useRows } from "../use_rows";
 import { Selected } from "./turns_selected";
 
 export function Turns() {
@@ -33,32 +35,46 @@ export function wantedQuery() {
   return { ...windowQuery(), filter: param("f") };
 }
 
+const INITIAL = "-time";
+
 function List() {
   const query = wantedQuery();
-  const { pages, ...list } = usePages("GET /api/turns", query);
-  const turns = pages.flatMap((page) => page.turns);
+  const asked = { ...query, sort: param("sort") };
+  const { rows, fresh, ...list } = useRows("GET /api/turns", asked, turnsOf, keyOf);
+  const { shown, chooser } = useColumns("turns", COLUMNS, USUAL);
+  const columns = [TURN, ...shown];
   return (
     <div class="with-facets">
       <Facets query={query} />
       <div>
         <Histogram query={query} />
         <ListScreen
-          command={commandLine(["turns"], query)}
+          command={commandLine(["turns"], asked)}
           noun="turn"
-          rows={turns}
+          rows={rows}
+          fresh={fresh}
           empty={<NoTurns filtered={query.filter} />}
+          tools={
+            <>
+              <SortChoice columns={sortables(columns)} initial={INITIAL} />
+              {chooser}
+            </>
+          }
           {...list}
         >
-          <Grid turns={turns} />
+          <Grid turns={rows} columns={columns} />
         </ListScreen>
       </div>
     </div>
   );
 }
 
+const turnsOf = ({ turns }: TurnsPage) => turns;
+
 /** How many tools ran, and failed. */
 export const TOOLS: Column<Pick<TurnRow, "tools" | "failed_tools">> = {
   head: "tools",
+  sort: "-tools",
   look: "count",
   show: ({ tools, failed_tools }) => (
     <>
@@ -68,34 +84,64 @@ export const TOOLS: Column<Pick<TurnRow, "tools" | "failed_tools">> = {
   ),
 };
 
-const COLUMNS: readonly Column<TurnRow>[] = [
-  { head: "agent", look: "name", show: ({ agent }) => plain(agent) },
-  {
-    head: "ended",
-    show: ({ end, stop_reason, stop_detail }) => (
-      <End end={end} title={plain(`${stop_reason} ${stop_detail}`.trim())} />
-    ),
-  },
-  { head: "rounds", look: "count", show: ({ rounds }) => count(rounds) },
-  TOOLS,
-  { head: "cost", look: "number", show: ({ cost_usd }) => dollars(cost_usd) },
-  {
-    head: "took",
-    look: "number",
-    show: ({ status, duration }) => (status === "running" ? UNKNOWN : seconds(duration)),
-  },
-  {
-    head: "user message",
-    look: "said",
-    show: (turn) => (
+/** What was said, and below it what the turn is. */
+const TURN: Column<TurnRow> = {
+  head: "user message",
+  sort: "message",
+  below: [
+    { head: "ended", sort: "stop" },
+    { head: "agent", sort: "agent" },
+  ],
+  look: "said",
+  show: (turn) => (
+    <>
       <a href={replayOf(turn)} tabIndex={-1}>
         <UserMessage text={turn.user_message} />
       </a>
-    ),
-  },
-];
+      <span class="below">
+        <End end={turn.end} title={plain(`${turn.stop_reason} ${turn.stop_detail}`.trim())} />
+        <span>{plain(turn.agent)}</span>
+        <span class="faint">{turn.models.map(plain).join(", ")}</span>
+      </span>
+    </>
+  ),
+};
 
-function Grid({ turns }: { turns: readonly TurnRow[] }) {
+const COLUMNS: readonly Column<TurnRow>[] = [
+  { head: "time", sort: "-time", show: ({ time }) => <When time={time} /> },
+  { head: "rounds", sort: "-rounds", look: "count", show: ({ rounds }) => count(rounds) },
+  { head: "calls", sort: "-calls", look: "count", show: ({ calls }) => count(calls) },
+  TOOLS,
+  { head: "input", sort: "-input", look: "count", show: (turn) => count(turn.input_tokens) },
+  { head: "output", sort: "-output", look: "count", show: (turn) => count(turn.output_tokens) },
+  { head: "cost", sort: "-cost", look: "number", show: ({ cost_usd }) => dollars(cost_usd) },
+  {
+    head: "took",
+    sort: "-seconds",
+    look: "number",
+    show: ({ status, duration }) => (status === "running" ? UNKNOWN : seconds(duration)),
+  },
+  named("session", ({ session }) => session),
+  named("user", ({ user_id }) => user_id),
+  named("version", ({ version }) => version),
+  named("service", ({ service }) => service),
+  named("environment", ({ environment }) => environment),
+  named("error", ({ error_type }) => error_type),
+  named("project", ({ project }) => project),
+];
+const USUAL = ["time", "rounds", "tools", "cost", "took"];
+
+function named(head: string, value: (turn: TurnRow) => string): Column<TurnRow> {
+  const show = (turn: TurnRow) => <span title={plain(value(turn))}>{label(value(turn))}</span>;
+  return { head, sort: head, look: "name", show };
+}
+
+interface GridProps {
+  turns: readonly TurnRow[];
+  columns: readonly Column<TurnRow>[];
+}
+
+function Grid({ turns, columns }: GridProps) {
   const cursor = useCursor(turns, keyOf, ({ end }) => end !== "completed");
   const [selected, setSelected] = useState<readonly string[]>([]);
   const [peeking, setPeeking] = useState(false);
@@ -114,13 +160,17 @@ function Grid({ turns }: { turns: readonly TurnRow[] }) {
     out: peeking && (() => setPeeking(false)),
   });
   const isSelected = ({ turn }: TurnRow) => selected.includes(turn);
-  const time: Column<TurnRow> = {
-    head: "time",
+  const choice: Column<TurnRow> = {
+    head: "",
+    look: "choice",
     show: (turn) => (
-      <>
-        {isSelected(turn) && <span title="Selected">☑ </span>}
-        <When time={turn.time} />
-      </>
+      <input
+        type="checkbox"
+        tabIndex={-1}
+        aria-label={`Select turn ${label(turn.turn)}`}
+        checked={isSelected(turn)}
+        onChange={() => select(turn.turn)}
+      />
     ),
   };
   const chosen = turns.filter(isSelected);
@@ -130,11 +180,12 @@ function Grid({ turns }: { turns: readonly TurnRow[] }) {
       <div class={peeking ? "peeking" : undefined}>
         <Table
           label="Turns"
-          columns={[time, ...COLUMNS]}
+          columns={[choice, ...columns]}
           rows={turns}
           keyOf={keyOf}
           cursor={cursor}
-          clicks
+          sort={INITIAL}
+          open={(turn) => go(replayOf(turn))}
           severalChosen
           attributes={(turn) => ({ class: isSelected(turn) ? "chosen" : undefined })}
         />
@@ -177,8 +228,16 @@ function Peek({ turn }: { turn: TurnRow }) {
   );
 }
 
-export function replayOf(turn: { project: string; session: string; turn?: string }): string {
-  return withParams(["s", turn.project, turn.session], { at: turn.turn ?? "" });
+interface Place {
+  readonly project: string;
+  readonly session: string;
+  readonly trace_id?: string;
+  readonly turn?: string;
+}
+
+/** The replay of a session; of a turn without one, that of its trace. */
+export function replayOf({ project, session, trace_id = "", turn = "" }: Place): string {
+  return withParams(["s", project, session], { at: turn, trace: session ? "" : trace_id });
 }
 
 export function NoTurns({ filtered }: { filtered: string }) {

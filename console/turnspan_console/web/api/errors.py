@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_console.web.api.refusals import understood
 from turnspan_console.web.api.window import WindowQuery, window_of
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.screens.errors import (
@@ -15,6 +19,17 @@ from turnspan_records.screens.errors import (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ErrorsQuery(WindowQuery):
+    """Which failures, in which order, and which part of the list."""
+
+    sort: str = ""
+    """As ``turnspan errors --sort`` takes it."""
+    after: str = ""
+    """The ``next`` of the page before."""
+    limit: Annotated[int, Meta(ge=1, le=500)] = 50
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolQuery(WindowQuery):
     """Which tool, of what."""
@@ -23,9 +38,11 @@ class ToolQuery(WindowQuery):
 
 
 @endpoint("GET", "/api/errors", "What fails.")
-def _errors(store: Store, query: WindowQuery) -> ErrorShapes:
+def _errors(store: Store, query: ErrorsQuery) -> ErrorShapes:
     window = window_of(query)
-    return error_shapes(store, project=query.project, window=window)
+    part = {"sort": query.sort, "after": query.after}
+    with understood():
+        return error_shapes(store, project=query.project, window=window, **part, limit=query.limit)
 
 
 @endpoint("GET", "/api/errors/tool", "A tool that fails.")

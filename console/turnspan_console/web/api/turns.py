@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
@@ -32,8 +32,10 @@ class WantedQuery(WindowQuery):
 
 @dataclass(frozen=True, slots=True)
 class PageQuery(WantedQuery):
-    """Which turns, and which part of the list."""
+    """Which turns, in which order, and which part of the list."""
 
+    sort: str = ""
+    """As ``turnspan turns --sort`` takes it."""
     after: str = ""
     """The ``next`` of the page before."""
     limit: Annotated[int, Meta(ge=1, le=500)] = 100
@@ -55,22 +57,32 @@ class TurnId:
     turn: str
 
 
+class _Part(TypedDict):
+    sort: str
+    after: str
+    limit: int
+
+
 def wanted_of(query: WantedQuery) -> TurnListFilter:
     """The turns that a request wants. Raises ``BadRequestError``."""
     with understood():
         return TurnListFilter(query.project, window_of(query), turn_filter(query.filter))
 
 
-@endpoint("GET", "/api/turns", "The turns, newest first.")
+@endpoint("GET", "/api/turns", "The turns.")
 def _turns(store: Store, query: PageQuery) -> TurnsPage:
     with understood():
-        return turns_page(store, wanted_of(query), after=query.after, limit=query.limit)
+        return turns_page(store, wanted_of(query), **_part(query))
 
 
 @endpoint("GET", "/api/sessions", "The sessions.")
 def _sessions(store: Store, query: PageQuery) -> SessionsPage:
     with understood():
-        return sessions_page(store, wanted_of(query), after=query.after, limit=query.limit)
+        return sessions_page(store, wanted_of(query), **_part(query))
+
+
+def _part(query: PageQuery) -> _Part:
+    return {"sort": query.sort, "after": query.after, "limit": query.limit}
 
 
 @endpoint("GET", "/api/facets", "What turns have in common.")

@@ -3,17 +3,17 @@ WITH page AS
     (
         SELECT start_time FROM turn_summary AS t
         WHERE {where} {older}
-        ORDER BY start_time DESC, turn_id DESC
+        ORDER BY {order}
         LIMIT {limit:UInt32}
     )
 SELECT
-    start_time AS time, toUnixTimestamp64Nano(start_time) AS nanoseconds,
+    start_time AS time, {place} AS place,
     session_id AS session, turn_id AS turn, agent_name AS agent, agent_version AS version,
     {columns},
     {how_ended} AS ended, leftUTF8(t.stop_detail, 240) AS detail,
-    tool_call_count AS tools, tool_error_count AS failed_tools,
+    llm_call_count AS calls, tool_call_count AS tools, tool_error_count AS failed_tools,
     leftUTF8(user_message, 240) AS said, leftUTF8(response_text, 240) AS reply
 FROM turn_summary AS t
 WHERE start_time IN (SELECT start_time FROM page) AND {where} {older}
-ORDER BY start_time DESC, turn_id DESC
+ORDER BY {order}
 LIMIT {limit:UInt32}

@@ -1,1 +1,0 @@
-HAVING (newest, session_id) < {_before}

@@ -1,1 +1,0 @@
-AND (start_time, turn_id) < {_before}

@@ -1,0 +1,127 @@
+"""What lists of turns, sessions and errors have in common: order, columns, rows that open, and rows
+that come while they are looked at."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from support.pages import Look, ServedPage, served
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.migrations import migrate
+from turnspan_clickhouse.store.opening import open_store
+
+ROWS = "table.list tbody tr"
+
+
+def test_every_list_sorts_by_its_headings(look: Look, demo_page: ServedPage) -> None:
+    """The server does, the address says it, and a heading turns it round."""
+    seen = look(demo_page, "/turns?project=demo")
+    for path, head, sort, field in (
+        ("turns", "cost", "-cost", "cost_usd"),
+        ("sessions", "calls", "-calls", "calls"),
+        ("errors", "message", "message", "shape"),
+    ):
+        seen.go(f"/{path}?project=demo")
+        key = {"errors": "shapes"}.get(path, path)
+        for way in (sort, sort[1:] if sort[0] == "-" else f"-{sort}"):
+            seen.page.click(f"th button:text-is('{head}')")
+            order = "descending" if way[0] == "-" else "ascending"
+            expect(seen.page.locator(f"th[aria-sort='{order}']")).to_contain_text(head)
+            assert f"sort={way}" in seen.path
+            answer = demo_page.ask(f"/api/{path}?project=demo&sort={way}").json()[key]
+            values = [one[field] for one in answer if one[field] is not None]
+            assert values == sorted(values, reverse=way[0] == "-")
+            command = seen.page.locator(".status .command")
+            expect(command).to_have_text(f"$ turnspan {path} --project demo --sort {way}")
+    seen.expected = ("400",)
+    seen.go("/turns?sort=colour")
+    expect(seen.page.locator(".problem")).to_contain_text("There is no sort 'colour'")
+    # Where there is no room for headings, a list of them.
+    narrow = look(demo_page, "/turns?project=demo&sort=rounds", width=390)
+    narrow.page.get_by_label("Sort by").select_option("-seconds")
+    assert "sort=-seconds" in narrow.path
+
+
+def test_columns_are_chosen_and_kept(look: Look, demo_page: ServedPage) -> None:
+    """The address has them for whoever it is given to; this browser remembers them."""
+    seen = look(demo_page, "/turns?project=demo")
+    seen.page.click(".column-choice summary")
+    seen.page.get_by_label("session", exact=True).check()
+    seen.page.get_by_label("rounds", exact=True).uncheck()
+    heads = ["time", "tools", "cost", "took", "session"]
+    expect(seen.page.locator("th button").nth(7)).to_have_text("session")
+    assert [one.strip() for one in seen.page.locator("th button").all_inner_texts()[3:]] == heads
+    seen.go("/turns?project=demo&stop=1")
+    seen.page.wait_for_url("**cols=time%2Ctools%2Ccost%2Ctook%2Csession*")
+    shared = look(demo_page, "/turns?project=demo&cols=cost")
+    expect(shared.page.locator("th")).to_have_count(3)
+    seen.page.click(".column-choice summary")
+    seen.page.click("text=Usual columns")
+    expect(seen.page.locator("th button").nth(4)).to_have_text("rounds")
+
+
+AGENT = """
+import sys, turnspan
+turnspan.configure(capture_content=True, project="live")
+
+@turnspan.agent(name="first")
+def first(said):
+    turnspan.flush(local=True)
+    print("at", flush=True)
+    sys.stdin.readline()
+
+@turnspan.agent(name="second")
+def second(said):
+    return "done"
+
+first("Still at it?")
+second("What is new?")
+turnspan.flush(local=True)
+print("ended", flush=True)
+"""
+
+
+def test_rows_come_without_moving_what_is_read(
+    look: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A turn that ends changes where it is, a new one is counted; a running turn without a session
+    opens by a click anywhere on it."""
+    dsn = f"chdb://{tmp_path / 'store'}"
+    with open_store(Dsn(scheme="chdb", path=tmp_path / "store")) as store:
+        migrate(store)
+    monkeypatch.setenv("TURNSPAN_STORE", dsn)
+    agent = subprocess.Popen(
+        [sys.executable, "-c", AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert agent.stdin is not None
+    assert agent.stdout is not None
+    try:
+        assert agent.stdout.readline() == "at\n"
+        with served(dsn, tmp_path / "home") as page:
+            seen = look(page, "/turns")
+            seen.expected = ("ERR_CONNECTION_REFUSED",)  # of the server that ends before the page
+            expect(seen.page.locator(ROWS)).to_contain_text("running")
+            seen.page.locator(f"{ROWS} td").last.click()
+            expect(seen.page.locator("main")).to_contain_text("it runs")
+            assert seen.path.startswith("/s/live/~?")
+            seen.page.go_back()
+            expect(seen.page.locator(ROWS)).to_have_count(1)
+            agent.stdin.write("\n")
+            agent.stdin.flush()
+            assert agent.stdout.readline() == "ended\n"
+            expect(seen.page.locator(".fresh")).to_have_text("1 new turn")
+            expect(seen.page.locator(ROWS)).not_to_contain_text("running")
+            assert seen.page.locator(ROWS).count() == 1
+            seen.page.click(".fresh button")
+            expect(seen.page.locator(ROWS)).to_have_count(2)
+            expect(seen.page.locator(ROWS).first).to_contain_text("What is new?")
+    finally:
+        agent.stdin.close()
+        agent.stdout.close()
+        agent.kill()
+        agent.wait()

@@ -1,0 +1,197 @@
+"""Lists in every order they can be in: pages join without a gap, and what is unknown comes last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+import pytest
+
+from support.landing import insert
+from support.rows import PROJECT, call, tool, turn
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.screens.errors import ERROR_SORTS, ErrorShape, error_shapes
+from turnspan_records.screens.turns import SessionRow, sessions_page, turns_page
+from turnspan_records.sessions import SESSION_SORTS, TURN_SORTS, TurnRow, sessions, turns
+from turnspan_records.turn_filters import TurnListFilter, turn_filter
+
+TWIN = "twin"
+"""A second project with the same ids at the same times."""
+HOSTILE = "\"'\\\n\x00 {f0:String} \u202e"
+
+TURNS: Final[dict[str, Callable[[TurnRow], Any]]] = {
+    "time": lambda one: one.time,
+    "stop": lambda one: one.end,
+    "agent": lambda one: one.agent,
+    "version": lambda one: one.version,
+    "user": lambda one: one.user_id,
+    "session": lambda one: one.session,
+    "project": lambda one: one.project,
+    "service": lambda one: one.service,
+    "environment": lambda one: one.environment,
+    "error": lambda one: one.error_type,
+    "status": lambda one: one.status,
+    "turn": lambda one: one.turn,
+    "cost": lambda one: one.cost_usd,
+    "input": lambda one: one.input_tokens,
+    "output": lambda one: one.output_tokens,
+    "seconds": lambda one: None if one.status == "running" else one.duration,
+    "rounds": lambda one: one.rounds,
+    "calls": lambda one: one.calls,
+    "tools": lambda one: one.tools,
+    "failures": lambda one: one.failed_tools,
+    "message": lambda one: one.user_message,
+}
+SESSIONS: Final[dict[str, Callable[[SessionRow], Any]]] = {
+    "time": lambda one: one.time,
+    "session": lambda one: one.session,
+    "project": lambda one: one.project,
+    "stop": lambda one: one.end,
+    "turns": lambda one: one.turns,
+    "calls": lambda one: one.calls,
+    "tools": lambda one: one.tools,
+    "failures": lambda one: one.failed_tools,
+    "problems": lambda one: one.problems,
+    "cost": lambda one: one.cost_usd,
+    "message": lambda one: one.user_message,
+}
+ERRORS: Final[dict[str, Callable[[ErrorShape], Any]]] = {
+    "times": lambda one: one.times,
+    "rate": lambda one: one.times / one.of if one.of else None,
+    "turns": lambda one: one.turns,
+    "first": lambda one: one.first,
+    "last": lambda one: one.last,
+    "name": lambda one: one.name,
+    "source": lambda one: one.source,
+    "error": lambda one: one.error,
+    "message": lambda one: one.shape,
+}
+
+
+@pytest.fixture(scope="module")
+def filled(module_store: Store) -> Iterator[Store]:
+    """The same in two projects: ties, thirds and tenths, running turns, unknown costs."""
+    rows: list[Any] = []
+    for project in (PROJECT, TWIN):
+        rows += [
+            turn(
+                f"t{at:02d}",
+                at // 2,
+                project=project,
+                session_id=f"s{at % 9}",
+                agent_name=["", "a", HOSTILE][at % 3],
+                agent_version=f"v{at % 2}",
+                user_id=["", "ada"][at % 2],
+                service="shop" if at % 4 else "",
+                status="running" if at % 5 == 0 else "final",
+                stop_reason="" if at % 5 == 0 else ["completed", "loop_detected:x"][at % 2],
+                cost_usd=None if at % 4 == 0 else Decimal(at % 6) / 1000 + Decimal("1e-12"),
+                input_tokens=None if at % 7 == 0 else at % 5,
+                output_tokens=at % 2,
+                duration=(at % 6) / 7,
+                rounds=at % 3,
+                tool_call_count=at % 4,
+                tool_error_count=at % 2,
+                user_message="" if at % 8 == 0 else f"{HOSTILE} {at % 3}",
+                error_type="ValueError" if at % 6 == 0 else "",
+                error_message=f"{'abc'[at % 3]} failed",
+            )
+            for at in range(30)
+        ]
+        rows += [
+            tool(f"c{at:02d}", at, project=project, turn_id=f"t{at:02d}", name=f"tool{at % 5}",
+                 failed=at % 3 > 0, error_type="ToolError" if at % 2 else "",
+                 error_message=f"{chr(97 + at % 11)} is gone")
+            for at in range(30)
+        ]  # fmt: skip
+        rows.append(call("l1", 3, project=project, error_type="E", error_message=HOSTILE))
+    insert(module_store, *rows)
+    yield module_store
+
+
+def read(ask: Callable[[str], tuple[Sequence[Any], str]]) -> list[Any]:
+    """All rows of a list, a page after the other."""
+    rows: list[Any] = []
+    after = ""
+    while True:
+        page, after = ask(after)
+        rows += page
+        if not after:
+            return rows
+
+
+def check(rows: list[Any], value: Callable[[Any], Any], descending: bool) -> None:
+    """They are in order, and the unknown ones are last."""
+    values = [value(one) for one in rows]
+    known = [one for one in values if one not in (None, "")]
+    if known and isinstance(known[0], str):
+        ordered = sorted(known, key=lambda text: text.encode(), reverse=descending)
+    else:
+        ordered = sorted(known, reverse=descending)
+    assert values == [*ordered, *(one for one in values if one in (None, ""))]
+
+
+@pytest.mark.parametrize("way", ["", "-"])
+@pytest.mark.parametrize("name", TURN_SORTS)
+def test_turns_in_every_order(filled: Store, name: str, way: str) -> None:
+    """Each once, filtered as well; the records' function gives the same order."""
+    filter_ = "rounds<2 -service:none" if way else ""
+    wanted = TurnListFilter(TWIN if way else "", filter=turn_filter(filter_))
+
+    def page(after: str) -> tuple[list[TurnRow], str]:
+        found = turns_page(filled, wanted, sort=way + name, after=after, limit=7 if way else 27)
+        return found.turns, found.next
+
+    rows = read(page)
+    ids = [(one.project, one.turn) for one in rows]
+    assert len(set(ids)) == len(ids) == (20 if way else 60)
+    if name in TURNS:
+        check(rows, TURNS[name], way == "-")
+    if way:
+        listed = turns(filled, project=TWIN, filter=filter_, sort=way + name, limit=100)
+        assert [(one["project"], one["turn"]) for one in listed.dicts()] == ids
+
+
+@pytest.mark.parametrize("way", ["", "-"])
+@pytest.mark.parametrize("name", SESSION_SORTS)
+def test_sessions_in_every_order(filled: Store, name: str, way: str) -> None:
+    """Each once, of two projects that have the same ones."""
+
+    def page(after: str) -> tuple[list[SessionRow], str]:
+        found = sessions_page(filled, TurnListFilter(), sort=way + name, after=after, limit=7)
+        return found.sessions, found.next
+
+    rows = read(page)
+    ids = [(one.project, one.session) for one in rows]
+    assert len(set(ids)) == len(ids) == 18
+    check(rows, SESSIONS[name], way == "-")
+    listed = sessions(filled, sort=way + name, limit=100)
+    assert [(one["project"], one["session"]) for one in listed.dicts()] == ids
+
+
+@pytest.mark.parametrize("way", ["", "-"])
+@pytest.mark.parametrize("name", ERROR_SORTS)
+def test_errors_in_every_order(filled: Store, name: str, way: str) -> None:
+    """Each once; a share that nobody knows comes last."""
+
+    def page(after: str) -> tuple[list[ErrorShape], str]:
+        found = error_shapes(filled, sort=way + name, after=after, limit=11)
+        return found.shapes, found.next
+
+    rows = read(page)
+    ids = [(one.source, one.name, one.error, one.shape) for one in rows]
+    assert len(set(ids)) == len(ids) == len(error_shapes(filled, limit=500).shapes) > 20
+    check(rows, ERRORS[name], way == "-")
+
+
+def test_what_is_no_order_says_what_there_is(filled: Store) -> None:
+    """A name that is none, and a place of another list."""
+    for ask, named in ((turns, "cost, tokens"), (sessions, "turns, calls")):
+        with pytest.raises(ValueError, match=f"no sort 'colour'; there are: .*{named}"):
+            ask(filled, sort="-colour")
+    with pytest.raises(ValueError, match="times, rate"):
+        error_shapes(filled, sort="colour")
+    for after in ("DROP TABLE", "[]", "[[1,2,3,4]]", '[true,1,"t","p"]', "[-1,1,2,3]", "[" * 9_999):
+        with pytest.raises(ValueError, match="is no place in this list"):
+            turns_page(filled, TurnListFilter(), sort="cost", after=after)
