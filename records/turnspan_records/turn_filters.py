@@ -77,7 +77,7 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
         f"t.rounds < 3 AND t.status != 'running' AND {_END} != 'completed'",
     ),
     "loops": (
-        "repeated themselves",
+        "repeated the same calls without progress",
         "greatest(t.max_identical_tool_streak, t.no_progress_rounds) >= 3"
         " OR startsWith(t.stop_reason, 'loop_detected:')",
     ),
@@ -86,8 +86,8 @@ LOOKS: Final[Mapping[str, tuple[str, str]]] = {
         "t.status = 'final' AND (t.stop_reason IN ('silent_rounds', 'empty_no_tools')"
         " OR t.silent_rounds >= 30 OR (t.stop_reason = 'completed' AND t.unanswered))",
     ),
-    "interrupted": ("died with their process", "t.status = 'interrupted'"),
-    "running": ("have not ended", "t.status = 'running'"),
+    "interrupted": ("died with the process", "t.status = 'interrupted'"),
+    "running": ("still running", "t.status = 'running'"),
 }
 """Turns that are worth a look, as the diagnostics have it: what they are, and the condition."""
 

@@ -20,7 +20,7 @@ WIDTHS = (320, 900, 1440)
 OF_WIDTHS = ("target-size", "scrollable-region-focusable")
 OF_THEMES = ("color-contrast", *OF_WIDTHS)
 ACTS = "#page :is(img, script, iframe, style, link, [href^=javascript])"
-HEIGHT = 2_000
+HEIGHT = 6_000
 """So high that the bars lie over nothing: what is under one now counts as too small to be hit."""
 SCHEMES: tuple[Scheme, Scheme] = ("light", "dark")
 

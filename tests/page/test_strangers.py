@@ -241,7 +241,7 @@ def test_from_an_early_end_to_the_argument_that_fails(look: Look, page: ServedPa
     focused = stranger.seen.page.evaluate("document.activeElement.parentElement.innerText")
     assert "fewer than three rounds" in focused
     stranger.press("Enter")
-    stranger.sees("tbody tr", "tool_failure")
+    stranger.sees("tbody tr", "tool failed")
     stranger.press("Enter")
     stranger.sees("article")
     stranger.press("n")

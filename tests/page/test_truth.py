@@ -83,29 +83,38 @@ def seen(look: Look, whole_page: ServedPage) -> Watched:
 def test_the_overview(seen: Watched, whole_page: ServedPage) -> None:
     """Ends, cost and durations; each panel's rows are those of the SQL behind it, run again."""
     settled(seen, f"?{DEMO}", ".plot canvas")
-    expect(seen.page.locator("main .panel a.sql")).to_have_count(8)
+    expect(seen.page.locator("main .panel a.sql")).to_have_count(5)
     panels = {panel["title"]: panel for panel in seen.page.evaluate(PANELS)}
+    for tab in ("Failing tools", "Expensive calls", "Slow calls"):
+        name = tab.lower().replace(" ", "_")
+        settled(seen, f"?{DEMO}&tab={name}", f"[aria-label='{tab}'] a.sql")
+        panels |= {panel["title"]: panel for panel in seen.page.evaluate(PANELS)}
     where = "FROM turn_summary WHERE project = 'demo' AND parent_turn_id = ''"
     ended = ask(whole_page, f"SELECT if(status = 'final', splitByChar(':', stop_reason)[1], status)"
                 f" AS end, count() AS turns {where} GROUP BY end")  # fmt: skip
     bars = seen.page.eval_on_selector_all(
-        ".bars tr", "all => all.map(one => one.innerText.split(/\\s+/).filter(Boolean))"
+        "[aria-label='How turns ended'] .bars tr",
+        "all => all.map(one => [one.querySelector('a').title, one.cells[2].innerText])",
     )
-    assert {bar[1]: bar[2] for bar in bars} == {one["end"]: str(one["turns"]) for one in ended}
-    [sums] = ask(whole_page, "SELECT count() AS turns, sum(cost_usd) AS cost, sum(input_tokens) AS"
-                 " read, sum(output_tokens) AS written, quantilesExact(0.5, 0.95)(duration) AS took"
-                 f" {where}")  # fmt: skip
-    titles = " ".join(panels)
-    assert f"Cost {dollars(sums['cost'])}" in titles
-    assert f"Slow: p50 {seconds(sums['took'][0])} · p95 {seconds(sums['took'][1])}" in titles
-    cost = panels[f"Cost {dollars(sums['cost'])}"]["text"]
-    assert f"{sums['read']:,} → {sums['written']:,} tokens" in cost
+    assert dict(bars) == {f"Stored as {one['end']}": str(one["turns"]) for one in ended}
+    [sums] = ask(whole_page, "SELECT count() AS turns, sum(cost_usd) AS cost,"
+                 " quantilesExact(0.5, 0.95)(duration) AS took, sum(tool_call_count) AS tools,"
+                 f" sum(tool_error_count) AS failed {where}")  # fmt: skip
+    figures = seen.page.inner_text(".figures")
+    for told in (
+        dollars(sums["cost"]),
+        seconds(sums["took"][0]),
+        f"95 % took less than {seconds(sums['took'][1])}",
+        f"{sums['turns']:,} turns that ended",
+        f"{sums['tools']:,} executed tools",
+    ):
+        assert told in figures
     assert f"{sums['turns']:,} turns" in seen.page.inner_text("footer")
     compared = 0
     for panel in panels.values():
         sql = param(panel["sql"], "q")
         again = ask(whole_page, sql)
-        if panel["title"] == "Look at these":
+        if panel["title"] == "What to look at":
             for one in again:
                 noun = "turn" if one["turns"] == 1 else "turns"
                 assert f"{one['turns']} {noun} " in panel["text"]

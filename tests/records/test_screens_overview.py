@@ -31,6 +31,7 @@ def filled(module_store: Store) -> Iterator[Store]:
         module_store,
         *(
             turn(f"t{at:03d}", at * 7_200, agent_name="a", duration=float(at),
+                 tool_call_count=at % 3, tool_error_count=at % 2,
                  stop_reason="max_tokens" if at % 4 == 0 and at > 60 else "completed",
                  cost_usd=Decimal(at) / 100, input_tokens=10, cache_read_tokens=4,
                  output_tokens=2, user_message="Hi", response_text="Hi.")
@@ -90,12 +91,25 @@ def test_the_period_before_is_as_long(filled: Store) -> None:
 def test_the_stretches_add_up(filled: Store, wanted: TurnListFilter) -> None:
     """To the figures of the whole, which are those of SQL."""
     told = trend(filled, wanted)
-    for name in ("turns", "problems", "input_tokens", "cached_tokens", "output_tokens"):
+    for name in ("turns", "completed", "problems", "tools", "failed_tools", "input_tokens",
+                 "cached_tokens", "output_tokens"):  # fmt: skip
         stretches = [asdict(one.figures)[name] or 0 for one in told.buckets]
         assert sum(stretches) == asdict(told.total)[name], name
     assert told.total.cost_usd is not None
     parts = [one.figures.cost_usd or 0 for one in told.buckets]
     assert math.isclose(sum(parts), told.total.cost_usd)
+    counted = {one.end: sum(one.turns) for one in told.ends}
+    assert counted == {one.end: one.turns for one in ends(filled, wanted).ends}
+    assert list(counted)[-1] == "running"
+    assert counted["completed"] == told.total.completed
+    for one in told.ends:
+        assert len(one.turns) == len(told.buckets)
+    assert [sum(turns) for turns in zip(*(one.turns for one in told.ends), strict=True)] == [
+        one.figures.turns for one in told.buckets
+    ]
+    assert told.width_seconds == DAY
+    assert len(told.first_token_p95) == len(told.buckets)
+    assert [wait for wait in told.first_token_p95 if wait is not None] == pytest.approx([1.9])
     [row] = filled.query(
         "SELECT count(), quantileExactIf(0.95)(duration, status != 'running') FROM turn_summary"
         " WHERE start_time >= {since:DateTime64(9)} AND start_time < {until:DateTime64(9)}",
@@ -162,8 +176,9 @@ def test_values_are_quoted_where_they_are_shown() -> None:
 
 
 def test_the_costs_by_model_add_up(store: Store) -> None:
-    """To the cost of each stretch; five are told apart, several of one turn are one of them."""
-    models = [["gpt-4o"], ["claude"], ["gpt-4o", "claude"], ["claude", "gpt-4o"], [], ["d"], ["e"]]
+    """To the cost of each stretch; seven are told apart, several of one turn are one of them."""
+    models = [["gpt-4o"], ["claude"], ["gpt-4o", "claude"], ["claude", "gpt-4o"], []]
+    models += [[name] for name in "defg"]
     insert(
         store,
         *(
@@ -175,14 +190,23 @@ def test_the_costs_by_model_add_up(store: Store) -> None:
     )
     told = trend(store, WANTED)
     assert [one.models for one in told.models] == [
-        "claude + gpt-4o", "gpt-4o", "claude", "", "d", None
+        "claude + gpt-4o", "gpt-4o", "claude", "", "d", "e", "f", None
     ]  # fmt: skip
     for at, bucket in enumerate(told.buckets):
         costs = [one.costs[at] for one in told.models]
         assert bucket.figures.cost_usd == (
             None if set(costs) == {None} else sum(filter(None, costs))
         )
-    assert [one.costs[0] for one in told.models] == [1.875, 1.25, 1.125, 0.75, 0.625, 0.5]
+    assert [one.costs[0] for one in told.models] == [
+        1.875,
+        1.25,
+        1.125,
+        0.75,
+        0.625,
+        0.5,
+        0.375,
+        0.25,
+    ]
     with Sandbox(store) as sandbox:
         rows = sandbox.query(told.models_sql).rows
     assert {(used, float(cost)) for _, used, cost in rows} >= {("e", 0.5), ("gpt-4o", 1.25)}

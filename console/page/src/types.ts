@@ -459,6 +459,11 @@ export interface Ends {
   sql: string;
 }
 
+export interface EndsOverTime {
+  end: string;
+  turns: number[];
+}
+
 export interface ErrorPlace {
   project: string;
   session: string;
@@ -578,7 +583,10 @@ export interface Fed {
 
 export interface Figures {
   turns: number;
+  completed: number;
   problems: number;
+  tools: number;
+  failed_tools: number;
   cost_usd: number | null;
   input_tokens: number | null;
   cached_tokens: number | null;
@@ -1455,6 +1463,8 @@ export interface Trend {
   total: Figures;
   before: Figures | null;
   first_token_p95_seconds: number | null;
+  first_token_p95: (number | null)[];
+  ends: EndsOverTime[];
   models: ModelCost[];
   sql: string;
   models_sql: string;

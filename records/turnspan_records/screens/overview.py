@@ -40,10 +40,14 @@ class Ends:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a number of turns came to. ``None`` is what nobody knows."""
+    """What a number of turns came to. ``None`` is unknown."""
 
     turns: int
+    completed: int
     problems: int
+    tools: int
+    """Executed tools."""
+    failed_tools: int
     cost_usd: float | None
     input_tokens: int | None
     cached_tokens: int | None
@@ -60,6 +64,14 @@ class Bucket:
 
     time: datetime
     figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class EndsOverTime:
+    """The turns that ended in one way, of each stretch of time."""
+
+    end: str
+    turns: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +94,12 @@ class Trend:
     before: Figures | None
     first_token_p95_seconds: float | None
     """Of the streamed model calls of the window, however their turns are filtered."""
+    first_token_p95: list[float | None]
+    """The same of each stretch of time."""
+    ends: list[EndsOverTime]
+    """Most turns first, those that run last."""
     models: list[ModelCost]
-    """The costs by model: the ones that cost most, the dearest first, then all the rest."""
+    """The costs by model: those with the highest costs, highest first, then all the rest."""
     sql: str
     models_sql: str
 
@@ -108,8 +124,9 @@ class LookAts:
     sql: str
 
 
-_MOST_MODELS = 5
-"""So many are told apart."""
+_MOST_MODELS = 7
+"""So many are told apart: the page has eight colours."""
+_DAY = 86_400
 
 
 def ends(store: Store, wanted: TurnListFilter) -> Ends:
@@ -145,12 +162,12 @@ def trend(store: Store, wanted: TurnListFilter) -> Trend:
     if earlier is not None:
         before = _figures(store.query(sql, earlier.parameters).dicts()[0])
     first, last = int(whole["first"]), int(whole["last"])
-    width = width_for(last - first)
+    width = _width_for(last - first)
     given = {**wanted.parameters, "width": width}
     sql = statement("overview/buckets", where=wanted.where)
     rows = store.query(sql, given).dicts() if total.turns else []
     known = {int(row["bucket"]): _figures(row) for row in rows}
-    none = Figures(0, 0, None, None, None, None, None, None)
+    none = Figures(0, 0, 0, 0, 0, None, None, None, None, None, None)
     numbers = range(first // width, last // width + 1) if known else range(0)
     buckets = [
         Bucket(datetime.fromtimestamp(at * width, timezone.utc), known.get(at, none))
@@ -158,10 +175,16 @@ def trend(store: Store, wanted: TurnListFilter) -> Trend:
     ]
     by_model = statement("overview/models", where=wanted.where)
     costs: Sequence[Sequence[Any]] = store.query(by_model, given).rows if known else []
+    ended = statement("overview/ends_over_time", where=wanted.where)
+    counted: Sequence[Sequence[Any]] = store.query(ended, given).rows if known else []
+    # Two questions: a quantile of the whole is none of the quantiles of its parts.
     [(first_token,)] = ask(store, "overview/first_token", **wanted.parameters).rows
-    streamed = None if first_token is None or isnan(first_token) else float(first_token)
+    waits = ask(store, "overview/first_token_over_time", **given).rows if known else []
+    waited = {int(bucket): _known(wait) for bucket, wait in waits}
     return Trend(
-        *(width, buckets, total, before, streamed),
+        *(width, buckets, total, before, _known(first_token)),
+        [waited.get(at) for at in numbers],
+        _by_end(counted, numbers),
         _by_model(costs, {at: known.get(at, none).cost_usd for at in numbers}),
         shown_sql(sql, given),
         shown_sql(by_model, given),
@@ -177,18 +200,36 @@ def look_at(store: Store, wanted: TurnListFilter) -> LookAts:
     return LookAts(found, shown_sql(sql, wanted.parameters))
 
 
+def _width_for(seconds: int) -> int:
+    """Days over more than four of them, and not less than a minute."""
+    return max(width_for(seconds), _DAY if seconds > 4 * _DAY else 60)
+
+
+def _known(quantile: float | None) -> float | None:
+    return None if quantile is None or isnan(quantile) else float(quantile)
+
+
+def _by_end(rows: Sequence[Sequence[Any]], numbers: Sequence[int]) -> list[EndsOverTime]:
+    counts: dict[str, dict[int, int]] = {}
+    for bucket, end, turns in rows:
+        counts.setdefault(str(end), {})[int(bucket)] = int(turns)
+    order = sorted(counts, key=lambda end: (end == "running", -sum(counts[end].values()), end))
+    return [EndsOverTime(end, [counts[end].get(at, 0) for at in numbers]) for end in order]
+
+
 def _by_model(rows: Sequence[Sequence[Any]], wholes: Mapping[int, float | None]) -> list[ModelCost]:
-    """The costs of the dearest models, and of the rest, in stretches of time that cost so much."""
+    """The costs of the most expensive models, and of the rest; ``wholes`` is what each stretch of
+    time cost in all."""
     costs: dict[str, dict[int, float]] = {}
     for bucket, used, cost in rows:
         costs.setdefault(str(used), {})[int(bucket)] = float(cost)
-    dearest = sorted(costs, key=lambda used: (-sum(costs[used].values()), used))[:_MOST_MODELS]
-    found = [ModelCost(used, [costs[used].get(at) for at in wholes]) for used in dearest]
-    if len(costs) > len(dearest):
+    highest = sorted(costs, key=lambda used: (-sum(costs[used].values()), used))[:_MOST_MODELS]
+    found = [ModelCost(used, [costs[used].get(at) for at in wholes]) for used in highest]
+    if len(costs) > len(highest):
         rest = [
             None
             if whole is None
-            else max(0.0, whole - sum(costs[used].get(at, 0.0) for used in dearest))
+            else max(0.0, whole - sum(costs[used].get(at, 0.0) for used in highest))
             for at, whole in wholes.items()
         ]
         found.append(ModelCost(None, rest))

@@ -32,7 +32,9 @@ function Brand() {
   const store = answer ? plain(answer.name) : "";
   return (
     <a class="brand" href={to("")} title={`Turnspan ${store}`}>
-      <img src="/static/icon.svg" alt="" />
+      <svg viewBox="0 0 32 32" aria-hidden="true">
+        <use href="/static/icon.svg#mark" />
+      </svg>
       <span>
         <b>Turnspan</b>
         <span class="store">{store}</span>

@@ -60,10 +60,11 @@ function Arriving() {
   );
 }
 
-/** `now`, `5 m 12 s ago`. */
+/** `just now`, `48 s ago`, `5 m 12 s ago`. */
 function ago(time: string): string {
   const passed = (Date.now() - Date.parse(time)) / 1000;
-  return passed < OFTEN ? "just now" : `${seconds(Math.round(passed))} ago`;
+  if (passed < OFTEN) return "just now";
+  return `${passed < 60 ? `${Math.round(passed)} s` : seconds(passed)} ago`;
 }
 
 export function StatusLine() {
@@ -80,7 +81,7 @@ export function StatusLine() {
         <span title="Time the store took for the last question">{took.value.toFixed(0)} ms</span>
       )}
       {command && (
-        <span class="for-keys">
+        <span class="for-wide">
           <Command line={command} />
         </span>
       )}

@@ -28,20 +28,14 @@ export function TopBar({ showKeys, showPalette }: Props) {
       <Project />
       <Window />
       <span class="space" />
-      <button
-        type="button"
-        class="finder"
-        title={hint("palette")}
-        aria-label={hint("palette")}
-        onClick={showPalette}
-      >
+      <button type="button" class="finder" title={hint("palette")} onClick={showPalette}>
         <Icon name="search" />
         <span>Find</span>
         <kbd>{shown("Mod+k")}</kbd>
       </button>
       <button
         type="button"
-        class="quiet"
+        class="quiet for-wide"
         title={`Rows: ${rows}`}
         aria-label={`Rows: ${rows}`}
         onClick={density.next}
@@ -59,7 +53,7 @@ export function TopBar({ showKeys, showPalette }: Props) {
       </button>
       <button
         type="button"
-        class="quiet for-keys"
+        class="quiet for-wide"
         title={hint("keys")}
         aria-label="Keys"
         onClick={showKeys}

@@ -4,6 +4,7 @@ import type { DiagnosticAnswer } from "../types";
 import { param, to, windowQuery, withParams } from "../url";
 import { useAsk } from "../use_ask";
 import { End } from "./end";
+import { Icon } from "./icon";
 import { bytes, count, dollars, percent, seconds, UNKNOWN, When } from "./numbers";
 import { Panel } from "./panel";
 import { Answered, Scrolled } from "./states";
@@ -15,9 +16,11 @@ interface Props {
   title: string;
   columns: readonly string[];
   limit?: number;
+  /** In the place of the title. */
+  head?: ComponentChildren;
 }
 
-export function Diagnosed({ name, title, columns, limit = 6 }: Props) {
+export function Diagnosed({ name, title, columns, limit = 6, head }: Props) {
   const asked = useAsk("GET /api/diagnostic", {
     name,
     ...windowQuery(),
@@ -25,13 +28,19 @@ export function Diagnosed({ name, title, columns, limit = 6 }: Props) {
   });
   const { answer } = asked;
   return (
-    <Panel title={title} {...(answer ? { question: answer.question, sql: answer.sql } : {})}>
+    <Panel
+      title={title}
+      head={head}
+      {...(answer ? { question: answer.question, sql: answer.sql } : {})}
+    >
       <Answered asked={asked} rows={4}>
         {(answer) =>
           answer.rows.length ? (
             <Rows answer={answer} columns={columns} />
           ) : (
-            <p class="faint">✓ None in this time.</p>
+            <p class="faint">
+              <Icon name="check" /> None in this time.
+            </p>
           )
         }
       </Answered>

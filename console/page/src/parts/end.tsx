@@ -1,34 +1,49 @@
-// How a turn ended: always a glyph beside the colour.
+// How a turn ended: an icon and plain words beside the colour, the stored value in the tooltip.
+import { Icon, type IconName } from "./icon";
 import { plain } from "./text";
 
+type Tone = "good" | "warn" | "bad" | "busy";
+
 interface Kind {
-  readonly glyph: string;
-  readonly tone: "good" | "warn" | "bad" | "busy";
+  /** Its words; of an application's own reason the reason. */
+  readonly words: string;
+  readonly icon: IconName;
+  readonly tone: Tone;
+  /** In a chart of all ends: a custom property. */
+  readonly color: string;
 }
 
+function kind(words: string, icon: IconName, tone: Tone, color: string): Kind {
+  return { words, icon, tone, color };
+}
+
+/** By stop reason without its detail, or status (docs/reference/stop-reasons.md). */
 const KINDS: Readonly<Record<string, Kind>> = {
-  completed: { glyph: "✓", tone: "good" },
-  running: { glyph: "◷", tone: "busy" },
-  error: { glyph: "✗", tone: "bad" },
-  tool_failure: { glyph: "✗", tone: "bad" },
-  interrupted: { glyph: "✗", tone: "bad" },
-  content_filter: { glyph: "⊘", tone: "bad" },
-  refusal: { glyph: "⊘", tone: "bad" },
-  empty_no_tools: { glyph: "⊘", tone: "warn" },
-  loop_detected: { glyph: "↻", tone: "bad" },
+  completed: kind("completed", "circle-check", "good", "--good"),
+  running: kind("running", "clock", "busy", "--running"),
+  error: kind("failed with an error", "circle-x", "bad", "--c6"),
+  tool_failure: kind("tool failed", "wrench", "bad", "--c8"),
+  interrupted: kind("process died", "circle-x", "bad", "--n9"),
+  content_filter: kind("content filter", "ban", "bad", "--c4"),
+  refusal: kind("refused", "ban", "bad", "--n8"),
+  loop_detected: kind("loop", "repeat", "bad", "--c3"),
+  max_tokens: kind("cut by the token limit", "circle-stop", "warn", "--c2"),
+  round_cap: kind("round limit", "circle-stop", "warn", "--c1"),
+  user_aborted: kind("cancelled", "hand", "warn", "--c7"),
+  empty_no_tools: kind("no answer", "circle-stop", "warn", "--c5"),
+  silent_rounds: kind("silent for many rounds", "circle-stop", "warn", "--n6"),
 };
-const OTHER: Kind = { glyph: "■", tone: "warn" };
 
 export function kindOfEnd(end: string): Kind {
-  return KINDS[end] ?? OTHER;
+  const known = Object.hasOwn(KINDS, end) ? KINDS[end] : undefined;
+  return known ?? kind(plain(end), "circle-stop", "warn", "--n7");
 }
 
 export function End({ end, title }: { end: string; title?: string }) {
-  const { glyph, tone } = kindOfEnd(end);
-  const words = plain(end);
+  const { words, icon, tone } = kindOfEnd(end);
   return (
-    <span class={`end ${tone}`} title={title ?? words}>
-      <span aria-hidden="true">{glyph}</span> {words}
+    <span class={`end ${tone}`} title={title || plain(end)}>
+      <Icon name={icon} /> {words}
     </span>
   );
 }

@@ -4,6 +4,7 @@ import type { Facets as FacetsAnswer, WantedQuery } from "../types";
 import { param, setParams } from "../url";
 import { useAsk } from "../use_ask";
 import { kindOfEnd } from "./end";
+import { Icon } from "./icon";
 import { count } from "./numbers";
 import { SqlLink } from "./panel";
 import { plain } from "./text";
@@ -48,11 +49,11 @@ function Facet({ name, values, sql }: FacetsAnswer["facets"][number]) {
           >
             <span class="name" title={plain(value)}>
               {end && (
-                <span class={end.tone} aria-hidden="true">
-                  {end.glyph}{" "}
+                <span class={end.tone}>
+                  <Icon name={end.icon} />{" "}
                 </span>
               )}
-              {plain(value)}
+              {end?.words ?? plain(value)}
             </span>
             <span class="number">{count(turns)}</span>
           </button>

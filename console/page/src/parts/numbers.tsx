@@ -13,6 +13,16 @@ export function count(value: Known): string {
   return known(value) ? value.toLocaleString("en-US") : UNKNOWN;
 }
 
+const COMPACT = new Intl.NumberFormat("en-US", {
+  notation: "compact",
+  maximumSignificantDigits: 3,
+});
+
+/** `950`, `22.6K`, `1.2M`: where a figure has little room. */
+export function compact(value: Known): string {
+  return known(value) ? COMPACT.format(value) : UNKNOWN;
+}
+
 /** `1 turn`, `1,200 turns`. */
 export function counted(value: Known, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;

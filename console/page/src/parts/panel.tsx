@@ -10,14 +10,17 @@ interface Props {
   question?: string;
   sql?: string | undefined;
   wide?: boolean;
+  /** In the place of the title. */
+  head?: ComponentChildren;
+  look?: string;
   children: ComponentChildren;
 }
 
-export function Panel({ title, question, sql, wide, children }: Props) {
+export function Panel({ title, question, sql, wide, head, look = "", children }: Props) {
   return (
-    <section class={`panel ${wide ? "wide" : ""}`} aria-label={title} tabIndex={-1}>
+    <section class={`panel ${wide ? "wide" : ""} ${look}`} aria-label={title} tabIndex={-1}>
       <header>
-        <h2 title={question}>{title}</h2>
+        {head ?? <h2 title={question}>{title}</h2>}
         {sql && <SqlLink title={title} sql={sql} />}
       </header>
       {children}

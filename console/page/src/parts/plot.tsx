@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type * as Charts from "../charts";
 import { theme } from "../frame/theme";
-import { setParams } from "../url";
+import { go, setParams } from "../url";
 import { useFile } from "../use_file";
 import { When } from "./numbers";
 import { Scrolled } from "./states";
@@ -19,28 +19,39 @@ interface Props {
   /** Seconds of a stretch. */
   width: number;
   series: readonly Charts.Series[];
-  /** Each on top of the one before. */
-  stacked?: boolean;
+  /** Bars, each on top of the one before, instead of lines. */
+  bars?: boolean;
   written: (value: number | null) => string;
+  /** The address of what a stretch is made of, or of its part in a series. */
+  target?: (since: string, until: string, series: number | null) => string;
+  /** Where the series are named elsewhere. */
+  unnamed?: boolean;
 }
 
 export function Plot(props: Props) {
   return (
     <>
-      <ul class="legend">
-        {props.series.map((one) => (
-          <li key={one.label}>
-            <span class={`swatch ${one.color.slice(2)}`} aria-hidden="true" /> {one.label}
-          </li>
-        ))}
-      </ul>
+      {!props.unnamed && (
+        <ul class="legend">
+          {props.series.map(({ label, color }) => (
+            <li key={label}>
+              <Swatch color={color} /> {label}
+            </li>
+          ))}
+        </ul>
+      )}
       {tables.value ? <Numbers {...props} /> : <Drawn {...props} />}
     </>
   );
 }
 
+/** The colour of a series, beside its name. */
+export function Swatch({ color }: { color: string }) {
+  return <span class="swatch" aria-hidden="true" style={{ background: `var(${color})` }} />;
+}
+
 function Drawn(props: Props) {
-  const { label, times, width, series, stacked = false, written } = props;
+  const { label, times, width, series, bars = false, written, target } = props;
   const place = useRef<HTMLDivElement>(null);
   const { file, failed } = useFile<typeof Charts>("/static/charts.js");
   const key = JSON.stringify([times, series]);
@@ -51,9 +62,13 @@ function Drawn(props: Props) {
       times: times.map(secondsOf),
       width,
       series,
-      stacked,
+      bars,
       written,
-      chosen: choose,
+      chosen: (since: number, until: number) =>
+        setParams({ since: momentOf(since), until: momentOf(until) }),
+      opened:
+        target &&
+        ((at: number, line: number | null) => go(target(...stretch(times, width, at), line))),
     };
     return file.draw(place.current, plotted, "overview");
   }, [file, key, theme.value]);
@@ -72,14 +87,28 @@ function secondsOf(time: string): number {
   return new Date(time).getTime() / 1000;
 }
 
-function choose(since: number, until: number): void {
-  const written = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 19);
-  setParams({ since: written(since), until: written(until) });
+function momentOf(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(0, 19);
 }
 
-function Numbers({ label, times, series, written }: Props) {
+function stretch(times: readonly string[], width: number, at: number): [string, string] {
+  const since = secondsOf(times[at] ?? "");
+  return [momentOf(since), momentOf(since + width)];
+}
+
+function Numbers({ label, times, width, series, written, target }: Props) {
   const columns: readonly Column<number>[] = [
-    { head: "from", show: (at) => <When time={times[at] ?? ""} /> },
+    {
+      head: "from",
+      show: (at) =>
+        target ? (
+          <a href={target(...stretch(times, width, at), null)}>
+            <When time={times[at] ?? ""} />
+          </a>
+        ) : (
+          <When time={times[at] ?? ""} />
+        ),
+    },
     ...series.map((line) => ({
       head: line.label,
       look: "number",

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type AskError, isTrouble, trouble, UNKNOWN_TOKEN } from "../api";
 import { type Asked, askAgain, isAnyKnown } from "../use_ask";
+import { Icon } from "./icon";
 import { UNKNOWN } from "./numbers";
 import { Verbatim, visible } from "./text";
 
@@ -99,7 +100,9 @@ export function Problem({ message, again, stale }: ProblemProps) {
   return (
     <div class="problem" role="alert">
       <p>
-        <span aria-hidden="true">✗ </span>
+        <span class="bad">
+          <Icon name="triangle-alert" />
+        </span>{" "}
         {visible(message)}
         {stale && " The page shows the last answer."}
       </p>

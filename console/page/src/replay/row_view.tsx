@@ -1,5 +1,6 @@
 // A row of a replay: how a turn begins and ends, a call with what it was given and said, a tool.
 import { kindOfEnd } from "../parts/end";
+import { Icon } from "../parts/icon";
 import { count, counted, dollars, seconds, When } from "../parts/numbers";
 import { Failure, Line, plain, Verbatim } from "../parts/text";
 import type { Head, OutlineCall, OutlineTurn, ToolsChange } from "../types";
@@ -42,7 +43,7 @@ interface TurnProps {
 }
 
 function TurnBegin({ turn, number, folded, onFold }: TurnProps) {
-  const { glyph, tone } = kindOfEnd(turn.ended_how.split(":")[0] ?? "");
+  const { icon, tone } = kindOfEnd(turn.ended_how.split(":")[0] ?? "");
   return (
     <h2 class="turn">
       <button type="button" class="fold" aria-expanded={!folded} onClick={onFold} tabIndex={-1}>
@@ -51,8 +52,7 @@ function TurnBegin({ turn, number, folded, onFold }: TurnProps) {
       </button>
       {turn.parent_turn_id ? "Nested turn" : "Turn"} {number} <bdi>{plain(turn.agent_name)}</bdi>
       <span class={tone}>
-        <span aria-hidden="true"> {glyph} </span>
-        {plain(turn.ended_how)}
+        <Icon name={icon} /> {plain(turn.ended_how)}
       </span>
       <span class="faint">
         <When time={turn.start_time} />
@@ -62,14 +62,14 @@ function TurnBegin({ turn, number, folded, onFold }: TurnProps) {
 }
 
 function TurnEnd({ turn }: { turn: OutlineTurn }) {
-  const { glyph, tone } = kindOfEnd(turn.ended_how.split(":")[0] ?? "");
+  const { icon, tone } = kindOfEnd(turn.ended_how.split(":")[0] ?? "");
   const rounds =
     turn.max_rounds === null
       ? count(turn.rounds)
       : `${count(turn.rounds)} of ${count(turn.max_rounds)}`;
   return (
     <div class={`stop ${tone}`}>
-      <span aria-hidden="true">{glyph}</span> <strong>{plain(turn.ended_how)}</strong>
+      <Icon name={icon} /> <strong>{plain(turn.ended_how)}</strong>
       {turn.stop_detail && <Line text={turn.stop_detail} />}
       <span class="faint">
         {rounds} {turn.rounds === 1 && turn.max_rounds === null ? "round" : "rounds"} ·{" "}

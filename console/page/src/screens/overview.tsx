@@ -1,36 +1,39 @@
 // How do turns end, what do they cost, is it getting worse, where do I look?
-import type * as Charts from "../charts";
 import { term } from "../filter_text";
 import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
+import { colorOf, OTHER } from "../parts/colors";
 import { commandLine } from "../parts/copy";
 import { Diagnosed } from "../parts/diagnosed";
 import { kindOfEnd } from "../parts/end";
-import { count, counted, dollars, percent, seconds, UNKNOWN } from "../parts/numbers";
+import { Icon } from "../parts/icon";
+import { count, counted, dollars, percent, seconds } from "../parts/numbers";
 import { Panel, usePanelKeys } from "../parts/panel";
-import { Plot, tables } from "../parts/plot";
+import { Plot, Swatch, tables } from "../parts/plot";
 import { Answered, Nothing } from "../parts/states";
 import { plain } from "../parts/text";
 import { isProblem } from "../replay/rows";
-import type { EndCount, Ends, Figures, Trend } from "../types";
-import { windowQuery, withParams } from "../url";
+import type { EndCount, Ends, LookAts, ModelCost, Trend } from "../types";
+import { param, setParams, windowQuery, withParams } from "../url";
 import { useAsk } from "../use_ask";
+import { FigureRow } from "./overview_figures";
 
-/** The diagnostics that are shown: name, title, and columns of their answer. */
+/** The diagnostics of the last card: name, title, and columns of their answer. */
 const DIAGNOSTICS = [
   [
     "errors_by_type",
-    "Errors by type",
+    "Errors",
     "source",
     "name",
     "error",
     "times",
     "first_time",
     "last_time",
+    "last_span",
   ],
   ["failing_tools", "Failing tools", "tool", "failures", "calls", "failure_rate", "usual_error"],
-  ["expensive_calls", "Expensive model calls", "time", "model", "cost_usd", "input_tokens", "span"],
-  ["slow_calls", "Slow model calls", "time", "model", "duration_seconds", "output_tokens", "span"],
+  ["expensive_calls", "Expensive calls", "time", "model", "cost_usd", "input_tokens", "span"],
+  ["slow_calls", "Slow calls", "time", "model", "duration_seconds", "output_tokens", "span"],
 ] as const;
 
 export function Overview() {
@@ -49,59 +52,78 @@ export function Overview() {
   return (
     <>
       <h1>Overview</h1>
-      <div class="panels">
-        <Panel title="How turns end" sql={ends.answer?.sql}>
-          <Answered asked={ends} rows={5}>
-            {(answer) => <EndBars answer={answer} />}
-          </Answered>
-        </Panel>
-        <Panel title={`Cost ${dollars(total?.cost_usd)}`} sql={trend.answer?.models_sql}>
-          <Answered asked={trend} rows={5}>
-            {(answer) => <Cost answer={answer} />}
-          </Answered>
-        </Panel>
-        <Panel title={slow(total)} sql={trend.answer?.sql}>
-          <Answered asked={trend} rows={5}>
-            {(answer) => <Slow answer={answer} />}
-          </Answered>
-        </Panel>
-        <Panel title="Look at these" sql={looks.answer?.sql}>
-          <Answered asked={looks} rows={3}>
+      <Answered asked={trend} rows={3}>
+        {(answer) => <FigureRow trend={answer} />}
+      </Answered>
+      <div class="panels overview">
+        <Panel title="How turns ended" sql={ends.answer?.sql} look="half">
+          <Answered asked={ends} rows={10}>
             {(answer) => (
-              <ul class="looks">
-                {answer.found.map((one) => (
-                  <li key={one.name}>
-                    <a href={withParams(["turns"], { f: term("look", one.name) })}>
-                      {counted(one.turns, "turn")}
-                    </a>{" "}
-                    {one.meaning}
-                    {one.agent && <span class="faint"> · mostly {plain(one.agent)}</span>}
-                  </li>
-                ))}
-                {answer.found.length === 0 && (
-                  <li class="faint">✓ Nothing unusual in this time.</li>
-                )}
-              </ul>
+              <div class="beside">
+                <div>{trend.answer && <EndsOverTime trend={trend.answer} />}</div>
+                <EndBars answer={answer} />
+              </div>
             )}
           </Answered>
         </Panel>
-        {DIAGNOSTICS.map(([name, title, ...columns]) => (
-          <Diagnosed key={name} name={name} title={title} columns={columns} />
-        ))}
+        <Panel title="Cost by model" sql={trend.answer?.models_sql} look="half">
+          <Answered asked={trend} rows={10}>
+            {(answer) => (
+              <div class="beside">
+                <div>
+                  <Costs trend={answer} />
+                </div>
+                <ModelCosts models={answer.models} />
+              </div>
+            )}
+          </Answered>
+        </Panel>
+        <Panel title="Duration of turns" sql={trend.answer?.sql} look="half">
+          <Answered asked={trend} rows={8}>
+            {(answer) => <Durations trend={answer} />}
+          </Answered>
+        </Panel>
+        <Panel title="What to look at" sql={looks.answer?.sql} look="half">
+          <Answered asked={looks} rows={3}>
+            {(answer) => <Looks answer={answer} />}
+          </Answered>
+        </Panel>
+        <Diagnostics />
       </div>
     </>
   );
 }
 
-function slow(total: Figures | undefined): string {
-  return `Slow: p50 ${seconds(total?.p50_seconds)} · p95 ${seconds(total?.p95_seconds)}`;
+/** The turns of a stretch of time that a filter lets through. */
+function turnsOf(f: string) {
+  return (since: string, until: string) => withParams(["turns"], { f, since, until });
 }
 
-/** How much more or less than in the period before: `+18%`. */
-function change(now: number | null | undefined, before: number | null | undefined): string {
-  if (!now || !before) return "";
-  const more = now / before - 1;
-  return `${more < 0 ? "−" : "+"}${Math.abs(more * 100).toFixed(0)}% against the period before`;
+function EndsOverTime({ trend }: { trend: Trend }) {
+  return (
+    <Plot
+      label="Turns by how they ended, over time"
+      times={trend.buckets.map(({ time }) => time)}
+      width={trend.width_seconds}
+      series={trend.ends.map(({ end, turns }) => ({
+        label: kindOfEnd(end).words,
+        color: kindOfEnd(end).color,
+        values: turns,
+      }))}
+      bars
+      written={whole}
+      target={(since, until, at) => {
+        const end = at === null ? undefined : trend.ends[at]?.end;
+        return turnsOf(end === undefined ? "" : term("stop", end))(since, until);
+      }}
+      unnamed
+    />
+  );
+}
+
+/** A number of turns; an axis has no halves of them. */
+function whole(value: number | null): string {
+  return value !== null && !Number.isInteger(value) ? "" : count(value);
 }
 
 function EndBars({ answer }: { answer: Ends }) {
@@ -119,22 +141,26 @@ function EndBars({ answer }: { answer: Ends }) {
 }
 
 function EndBar({ row, most }: { row: EndCount; most: number }) {
-  const { glyph, tone } = kindOfEnd(row.end);
+  const { color, icon, tone, words } = kindOfEnd(row.end);
   return (
     <tr>
       <th scope="row">
         <a
           href={withParams(["turns"], { f: term("stop", row.end) })}
+          title={`Stored as ${plain(row.end)}`}
           data-problem={isProblem(row.end) || undefined}
         >
-          <span class={tone} aria-hidden="true">
-            {glyph}
+          <span class={tone}>
+            <Icon name={icon} />
           </span>{" "}
-          {plain(row.end)}
+          {words}
         </a>
       </th>
       <td class="bar">
-        <span class={`fill ${tone}`} style={{ width: `${(row.turns / most) * 100}%` }} />
+        <span
+          class="fill"
+          style={{ width: `${(row.turns / most) * 100}%`, color: `var(${color})` }}
+        />
       </td>
       <td class="number">{count(row.turns)}</td>
       <td class="number">{row.share === null ? "" : percent(row.share)}</td>
@@ -144,80 +170,145 @@ function EndBar({ row, most }: { row: EndCount; most: number }) {
 }
 
 function trendOf({ turns, before }: EndCount): string {
-  if (before === null) return "";
-  if (before === 0) return "new";
-  return turns > before
-    ? `↑ from ${count(before)}`
-    : turns < before
-      ? `↓ from ${count(before)}`
-      : "=";
+  if (before === null || turns === before) return "";
+  return before === 0 ? "new" : `was ${count(before)}`;
 }
 
-function Cost({ answer }: { answer: Trend }) {
-  const { total, before } = answer;
-  const cached = total.input_tokens ? (total.cached_tokens ?? 0) / total.input_tokens : null;
+function Costs({ trend }: { trend: Trend }) {
+  if (trend.total.cost_usd === null) {
+    return <p class="faint">The cost of these turns is unknown: their models have no price.</p>;
+  }
   return (
-    <>
-      <p class="faint">
-        {[
-          change(total.cost_usd, before?.cost_usd),
-          `${count(total.input_tokens)} → ${count(total.output_tokens)} tokens`,
-          `cached ${total.cached_tokens === null ? UNKNOWN : percent(cached)} of input`,
-        ]
-          .filter(Boolean)
-          .join(" · ")}
-      </p>
-      <Plot
-        label="Cost over time"
-        times={answer.buckets.map((one) => one.time)}
-        width={answer.width_seconds}
-        series={answer.models.map(({ models, costs }, at) => ({
-          label: modelsOf(models),
-          color: models === null ? "--faint" : (COLORS[at] ?? "--faint"),
-          bars: true,
-          values: costs,
-        }))}
-        stacked
-        written={dollars}
-      />
-    </>
+    <Plot
+      label="Cost by model, over time"
+      times={trend.buckets.map(({ time }) => time)}
+      width={trend.width_seconds}
+      series={trend.models.map((one) => ({
+        label: nameOf(one),
+        color: colorOfModels(one),
+        values: one.costs,
+      }))}
+      bars
+      written={dollars}
+      target={(since, until, at) => {
+        const models = at === null ? undefined : trend.models[at];
+        return turnsOf(models ? filterOf(models) : "cost>0")(since, until);
+      }}
+      unnamed
+    />
   );
 }
 
-const COLORS = ["--link", "--tool", "--busy", "--warn", "--good"] as const;
+function ModelCosts({ models }: { models: readonly ModelCost[] }) {
+  const rows = models.map((one) => ({
+    ...one,
+    cost: one.costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0),
+  }));
+  const all = rows.reduce((sum, { cost }) => sum + cost, 0);
+  return (
+    <table class="bars">
+      <caption class="hidden">Cost by the models of a turn</caption>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.models}>
+            <th scope="row">
+              <Swatch color={colorOfModels(row)} />{" "}
+              {row.models ? (
+                <a href={withParams(["turns"], { f: filterOf(row) })}>{nameOf(row)}</a>
+              ) : (
+                nameOf(row)
+              )}
+            </th>
+            <td class="number">{dollars(row.cost)}</td>
+            <td class="number">{all ? percent(row.cost / all) : ""}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
 
-function modelsOf(models: string | null): string {
+function colorOfModels({ models }: ModelCost): string {
+  return models === null ? OTHER : colorOf(models);
+}
+
+function nameOf({ models }: ModelCost): string {
   return models === null ? "all others" : plain(models) || "no model named";
 }
 
-function Slow({ answer }: { answer: Trend }) {
+function filterOf({ models }: ModelCost): string {
+  if (!models) return "cost>0";
+  return models
+    .split(" + ")
+    .map((name) => term("model", name))
+    .join(" ");
+}
+
+function Durations({ trend }: { trend: Trend }) {
+  const of = (figure: "p50_seconds" | "p95_seconds") =>
+    trend.buckets.map(({ figures }) => figures[figure]);
   return (
-    <>
-      <p class="faint">
-        {change(answer.total.p95_seconds, answer.before?.p95_seconds) || "How long turns took"} ·
-        first token p95 {seconds(answer.first_token_p95_seconds)}
-      </p>
-      <Plot
-        label="How long turns took, over time"
-        times={answer.buckets.map((one) => one.time)}
-        width={answer.width_seconds}
-        series={[
-          series(answer, "p95", "--bad", (one) => one.p95_seconds),
-          series(answer, "p50", "--link", (one) => one.p50_seconds),
-        ]}
-        written={seconds}
-      />
-    </>
+    <Plot
+      label="How long turns took, over time"
+      times={trend.buckets.map(({ time }) => time)}
+      width={trend.width_seconds}
+      series={[
+        { label: "95 % of turns took less", color: "--c6", values: of("p95_seconds") },
+        { label: "half of turns took less (median)", color: "--c1", values: of("p50_seconds") },
+        {
+          label: "95 % of streamed calls had their first token by",
+          color: "--c3",
+          values: trend.first_token_p95,
+          dashed: true,
+        },
+      ].filter(({ values }) => values.some((value) => value !== null))}
+      written={(value) => (value === 0 ? "0" : seconds(value))}
+      target={turnsOf("")}
+    />
   );
 }
 
-function series(
-  answer: Trend,
-  label: string,
-  color: string,
-  of: (figures: Figures) => number | null,
-): Charts.Series {
-  return { label, color, values: answer.buckets.map((one) => of(one.figures)) };
+function Looks({ answer }: { answer: LookAts }) {
+  return (
+    <ul class="looks">
+      {answer.found.map((one) => (
+        <li key={one.name}>
+          <a href={withParams(["turns"], { f: term("look", one.name) })}>
+            {counted(one.turns, "turn")}
+          </a>{" "}
+          {one.meaning}
+          {one.agent && <span class="faint"> · mostly {plain(one.agent)}</span>}
+        </li>
+      ))}
+      {answer.found.length === 0 && (
+        <li class="faint">
+          <Icon name="check" /> Nothing unusual in this time.
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** One card: what is shown in it stands in the address. */
+function Diagnostics() {
+  const tab = param("tab");
+  const [name, title, ...columns] = DIAGNOSTICS.find(([name]) => name === tab) ?? DIAGNOSTICS[0];
+  const tabs = (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset draws a frame and wants a legend.
+    <span class="segmented" role="group" aria-label="Shown">
+      {DIAGNOSTICS.map(([one, words]) => (
+        <button
+          type="button"
+          key={one}
+          aria-pressed={one === name}
+          onClick={() => setParams({ tab: one === DIAGNOSTICS[0][0] ? "" : one })}
+        >
+          {words}
+        </button>
+      ))}
+    </span>
+  );
+  return <Diagnosed key={name} name={name} title={title} columns={columns} head={tabs} />;
 }
 
 function Empty() {
