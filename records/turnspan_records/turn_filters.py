@@ -1,7 +1,8 @@
 """The filter of turns as people write it: ``stop:tool_failure,loop_detected -agent:b cost>0.01``.
 
 Terms are ANDed, comma-separated values are ORed, ``-`` negates. A value with a blank or a comma
-stands in double quotes. An unknown number matches no comparison.
+stands in double quotes. Numbers have ranges, ``cost:0.01..0.1``. An unknown number matches no
+comparison.
 """
 
 from __future__ import annotations
@@ -112,15 +113,39 @@ _CHOICES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     ),
 }
 _SCORE = "score"
-_ATTRIBUTE = "attribute."
+ATTRIBUTE = "attribute."
 
 KNOWN: Final[Mapping[str, str]] = {
     **{name: meaning for name, (meaning, _) in (*_WORDS.items(), *NUMBERS.items())},
     **{name: meaning for name, (meaning, _) in _CHOICES.items()},
     _SCORE: "the score",
-    f"{_ATTRIBUTE}KEY": "an attribute of the turn",
+    f"{ATTRIBUTE}KEY": "an attribute of the turn",
 }
 """Each filter and what it matches (docs/reference/filters.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterName:
+    """A filter, for who writes one."""
+
+    name: str
+    meaning: str
+    number: bool
+    """Whether it is compared: ``cost>0.01``."""
+    values: list[str]
+    """Its values, where no others are possible."""
+
+
+FILTER_NAMES: Final = [
+    FilterName(
+        name.removesuffix("KEY"),
+        meaning,
+        name in NUMBERS or name == _SCORE,
+        list(_CHOICES[name][1]) if name in _CHOICES else [],
+    )
+    for name, meaning in KNOWN.items()
+]
+"""``KNOWN``, with what each is written with."""
 
 _TERM = re.compile(
     r'(?P<not>-)?(?P<name>[\w.-]+)(?P<sign>:|>=|<=|>|<)(?P<values>(?:"[^"]*"|[^\s"])+)(?=\s|$)'
@@ -130,11 +155,27 @@ _VALUE = re.compile(r'"([^"]*)"|([^,"]+)')
 
 @dataclass(frozen=True, slots=True)
 class TurnFilter:
-    """Conditions on ``turn_summary AS t``; each begins with AND. A query with it has ``since`` as a
-    parameter as well."""
+    """Conditions on ``turn_summary AS t``. A query with them has ``since`` as a parameter as
+    well."""
 
-    sql: str = ""
+    conditions: tuple[tuple[str, str], ...] = ()
+    """The name of each term, and its condition; of a negated one the name is empty."""
     parameters: Mapping[str, object] | None = None
+
+    @property
+    def sql(self) -> str:
+        """All conditions."""
+        return "".join(f"\n    AND {condition}" for _, condition in self.conditions)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the terms that are not negated."""
+        return frozenset(name for name, _ in self.conditions if name)
+
+    def without(self, name: str) -> TurnFilter:
+        """The filter without its terms of a name: what a value more of it would be chosen from."""
+        left = tuple(one for one in self.conditions if one[0] != name)
+        return TurnFilter(left, self.parameters)
 
     @property
     def values(self) -> dict[str, object]:
@@ -170,7 +211,7 @@ def turn_filter(text: str) -> TurnFilter:
     Raises:
         ValueError: it is none; the message says what there is.
     """
-    conditions: list[str] = []
+    conditions: list[tuple[str, str]] = []
     parameters: dict[str, object] = {}
     at = 0
     text = text.strip()
@@ -182,9 +223,11 @@ def turn_filter(text: str) -> TurnFilter:
                 "stop:tool_failure agent:wiki cost>0.01 -tool:search."
             )
         condition = _condition(found, f"f{len(parameters)}", parameters)
-        conditions.append(f"\n    AND {'NOT ' if found['not'] else ''}({condition})")
+        negated = bool(found["not"])
+        named = ("" if negated else found["name"], f"{'NOT ' if negated else ''}({condition})")
+        conditions.append(named)
         at = found.end() + len(text[found.end() :]) - len(text[found.end() :].lstrip())
-    return TurnFilter("".join(conditions), parameters)
+    return TurnFilter(tuple(conditions), parameters)
 
 
 def _condition(found: re.Match[str], parameter: str, parameters: dict[str, object]) -> str:
@@ -201,8 +244,8 @@ def _condition(found: re.Match[str], parameter: str, parameters: dict[str, objec
             raise ValueError(f"{name} is one of: {', '.join(choices)}.")
         return choices[values[0]]
     parameters[parameter] = values
-    if name.startswith(_ATTRIBUTE):
-        parameters[f"{parameter}k"] = name.removeprefix(_ATTRIBUTE)
+    if name.startswith(ATTRIBUTE):
+        parameters[f"{parameter}k"] = name.removeprefix(ATTRIBUTE)
         return f"attributes[{{{parameter}k:String}}] IN {{{parameter}:Array(String)}}"
     _require_known(name)
     return _WORDS[name][1].replace("VALUES", parameter)
@@ -211,17 +254,47 @@ def _condition(found: re.Match[str], parameter: str, parameters: dict[str, objec
 def _number(
     name: str, sign: str, values: list[str], parameter: str, parameters: dict[str, object]
 ) -> str:
+    column = "score" if name == _SCORE else NUMBERS[name][1]
     try:
-        [number] = map(float, values)
+        if sign != ":":
+            [value] = values
+            bounds = [[(sign, _finite(value))]]
+        else:
+            bounds = [_bounds(value) for value in values]
     except ValueError:
-        number = math.nan
+        raise ValueError(
+            f"{name} is a number: write {name}>0.5, {name}<=10, {name}:3, or {name}:1..10 for 1 "
+            "and more but less than 10."
+        ) from None
+    choices: list[str] = []
+    for at, pairs in enumerate(bounds):
+        compared: list[str] = []
+        for to, (way, number) in enumerate(pairs):
+            own = parameter if at == to == 0 else f"{parameter}n{at}n{to}"
+            parameters[own] = number
+            compared.append(f"{column} {way} {{{own}:Float64}}")
+        choices.append(" AND ".join(compared))
+    condition = " OR ".join(choices)
+    return f"{_SAID}kind = 'score' AND ({condition}))" if name == _SCORE else condition
+
+
+def _bounds(value: str) -> list[tuple[str, float]]:
+    """What a number, or a range of them, is compared with."""
+    low, dots, high = value.partition("..")
+    if not dots:
+        return [("=", _finite(value))]
+    ends = ((way, end) for way, end in ((">=", low), ("<", high)) if end)
+    bounds = [(way, _finite(end)) for way, end in ends]
+    if not bounds:
+        raise ValueError(value)
+    return bounds
+
+
+def _finite(value: str) -> float:
+    number = float(value)
     if not math.isfinite(number):
-        raise ValueError(f"{name} is a number: write {name}>0.5, {name}<=10 or {name}:3.")
-    parameters[parameter] = number
-    compared = f"{'=' if sign == ':' else sign} {{{parameter}:Float64}}"
-    if name == _SCORE:
-        return f"{_SAID}kind = 'score' AND score {compared})"
-    return f"{NUMBERS[name][1]} {compared}"
+        raise ValueError(value)
+    return number
 
 
 def _require_known(name: str) -> None:

@@ -65,6 +65,55 @@ def test_columns_are_chosen_and_kept(look: Look, demo_page: ServedPage) -> None:
     expect(seen.page.locator("th button").nth(4)).to_have_text("rounds")
 
 
+def test_facets_and_completions_make_a_filter(look: Look, demo_page: ServedPage) -> None:
+    """Of several values of a name one is enough; values are found by typing; attributes are cards;
+    names and values are completed by keys alone."""
+    counted = demo_page.ask("/api/facets?project=demo").json()["facets"]
+    turns = {one["name"]: {v["value"]: v["turns"] for v in one["values"]} for one in counted}
+    assert {"stop", "agent", "user", "model", "cost", "seconds"} <= turns.keys()
+    seen = look(demo_page, "/turns?project=demo")
+    for chosen in (["wiki-editor"], ["wiki-editor", "travel-agent"]):
+        seen.page.click(f".facets .value:has-text('{chosen[-1]}')")
+        wanted = sum(turns["agent"][one] for one in chosen)
+        expect(seen.page.locator(ROWS)).to_have_count(wanted)
+        expect(seen.page.locator(".facets [aria-pressed=true]")).to_have_count(len(chosen))
+    assert "f=agent%3Awiki-editor%2Ctravel-agent" in seen.path
+    cost = seen.page.locator("section[aria-label=cost] .value").first
+    number = int(cost.locator(".number").inner_text())
+    cost.click()
+    expect(seen.page.locator(ROWS)).to_have_count(number)
+    fold = seen.page.locator(".fold:has-text('agent')")
+    fold.click()
+    seen.go("/turns?project=demo")
+    expect(fold).to_have_attribute("aria-expanded", "false")
+
+    seen.press("/")
+    field = seen.page.get_by_label("Filter", exact=True)
+    seen.page.keyboard.type("ag")
+    expect(seen.page.locator(".completed [role=option]")).to_have_text(["agent: the agent's name"])
+    seen.press("ArrowDown")
+    assert field.get_attribute("aria-activedescendant") == "filter-choice-0"
+    seen.press("Enter")
+    seen.page.keyboard.type("WI")
+    of_wiki = turns["agent"]["wiki-editor"]
+    expect(seen.page.locator(".completed [role=option]")).to_have_text([f"wiki-editor {of_wiki}"])
+    seen.press("ArrowDown", "Tab")
+    seen.page.keyboard.type(" -look:r")
+    expect(seen.page.locator(".completed [role=option]")).to_have_text(["running "])
+    seen.press("Escape")
+    expect(field).to_have_value("agent:wiki-editor -look:r")
+    expect(field).to_be_focused()
+    field.fill("agent:wiki-editor")
+    seen.press("Enter")
+    expect(seen.page.locator(ROWS)).to_have_count(of_wiki)
+
+    narrow = look(demo_page, "/turns?project=demo", width=390)
+    expect(narrow.page.locator(ROWS)).to_have_count(39)
+    assert not narrow.page.locator(".facets .value").first.is_visible()
+    narrow.page.click(".drawer")
+    assert narrow.page.locator(".facets .value").first.is_visible()
+
+
 AGENT = """
 import sys, turnspan
 turnspan.configure(capture_content=True, project="live")

@@ -18,7 +18,7 @@ from turnspan_records.access.window import Window, moment
 from turnspan_records.detail import detail
 from turnspan_records.lookup import find
 from turnspan_records.sandbox import Sandbox
-from turnspan_records.screens.facets import BINS, facets, histogram, width_for
+from turnspan_records.screens.facets import BINS, USUAL, facets, histogram, width_for
 from turnspan_records.screens.inventory import Named, names
 from turnspan_records.screens.turns import sessions_page, turns_page
 from turnspan_records.sessions import sessions, turns
@@ -103,6 +103,9 @@ def found(store: Store, text: str, **wanted: Any) -> list[str]:
         ("output:1 input>198", ["t199"]),
         ("seconds>9", ["odd3"]),
         ("failures>0 tools:2", ["odd1"]),
+        ("cost:0.198..,..0.001", ["t199", "t198", "t000"]),
+        ("cost:0.001..0.003 -cost:0.002", ["t001"]),
+        ("score:7..8", ["t003"]),
         ("outcome:rejected", ["odd1"]),
         ("flag:good", ["t001"]),
         ("flag:excluded", ["t002"]),
@@ -132,6 +135,9 @@ def test_a_filter_finds(filled: Store, text: str, ids: list[str]) -> None:
         ("agent>3", "agent is not a number"),
         ("cost>much", "cost is a number"),
         ("cost>nan", "cost is a number"),
+        ("cost:..", "cost is a number"),
+        ("cost:1..inf", "cost is a number"),
+        ("cost>1,2", "cost is a number"),
         ("judged:perhaps", "judged is one of: yes, no"),
         ("agent:a;b'\") OR 1", "is not a filter"),
     ],
@@ -234,13 +240,37 @@ def test_a_session_counts_the_calls_of_turns_inside_of_turns(filled: Store) -> N
 
 
 def test_facets_are_counts_of_filters(filled: Store) -> None:
-    """What a facet says, a filter of its name and value finds."""
-    for filter_ in ("", "agent:wiki"):
+    """What a facet says, a filter of its name and value finds, instead of another of that name."""
+    others = ("attribute.team", "session", "status", "trace", "intent", "mode", "environment")
+    for filter_ in ("", "agent:wiki", "-user:ada failed:run_query model:m2 rounds:1..99"):
         wanted = TurnListFilter(PROJECT, filter=turn_filter(filter_))
-        for facet in facets(filled, wanted).facets:
+        counted = facets(filled, wanted, names=(*USUAL, *others)).facets
+        assert {"agent", "tool", "user", "attribute.team"} <= {one.name for one in counted}
+        for facet in counted:
+            terms = [one for one in filter_.split() if not one.startswith(f"{facet.name}:")]
             for value in facet.values:
-                ids = found(filled, f'{filter_} {facet.name}:"{value.value}"')
+                ids = found(filled, f'{" ".join(terms)} {facet.name}:"{value.value}"')
                 assert len(ids) == value.turns, (facet.name, value)
+
+
+def test_a_facet_is_looked_through(filled: Store) -> None:
+    """By a part of its values, letters large or small; a value that is chosen hides no other."""
+    wanted = TurnListFilter(PROJECT, filter=turn_filter("agent:wiki"))
+    [agents] = facets(filled, wanted, names=("agent",)).facets
+    assert [one.value for one in agents.values] == ["a", "wiki"]
+    [agents] = facets(filled, wanted, names=("agent",), text="WIK").facets
+    assert [one.value for one in agents.values] == ["wiki"]
+    [keys] = facets(filled, wanted, names=("attribute",)).facets
+    assert [one.value for one in keys.values] == ["team"]
+    [costs, took] = facets(filled, TurnListFilter(PROJECT), names=("cost", "seconds")).facets
+    assert [one.value for one in costs.values] == ["..0.0001", "0.001..0.01", "0.01..0.1", "0.1..1"]
+    assert sum(one.turns for one in costs.values) == 200, "what no price is known for is in none"
+    assert "1..10" in {one.value for one in took.values}
+    assert facets(filled, TurnListFilter("nobody")).facets == []
+    for name in ("colour", "') OR 1"):
+        with pytest.raises(ValueError, match="There is no facet"):
+            facets(filled, wanted, names=(name,))
+    assert facets(filled, wanted, names=("attribute.') OR 1",)).facets == []
 
 
 def test_the_histogram_counts_every_turn(filled: Store) -> None:

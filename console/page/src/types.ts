@@ -573,6 +573,16 @@ export interface Facets {
   facets: Facet[];
 }
 
+export interface FacetsQuery {
+  project?: string;
+  since?: string;
+  until?: string;
+  filter?: string;
+  name?: string[];
+  text?: string;
+  values?: number;
+}
+
 export interface Fed {
   failed: boolean;
   time: string;
@@ -593,6 +603,17 @@ export interface Figures {
   output_tokens: number | null;
   p50_seconds: number | null;
   p95_seconds: number | null;
+}
+
+export interface FilterName {
+  name: string;
+  meaning: string;
+  number: boolean;
+  values: string[];
+}
+
+export interface FiltersAnswer {
+  filters: FilterName[];
 }
 
 export interface FindInSessionQuery {
@@ -1409,6 +1430,7 @@ export interface TextQuery {
   project?: string;
   since?: string;
   until?: string;
+  filter?: string;
   limit?: number;
 }
 
@@ -1608,7 +1630,8 @@ export interface Endpoints {
   "GET /api/arrivals": { query: ArrivalsQuery; answer: ArrivalsAnswer };
   "GET /api/turns": { query: PageQuery; answer: TurnsPage };
   "GET /api/sessions": { query: PageQuery; answer: SessionsPage };
-  "GET /api/facets": { query: WantedQuery; answer: Facets };
+  "GET /api/facets": { query: FacetsQuery; answer: Facets };
+  "GET /api/filters": { query: NoQuery; answer: FiltersAnswer };
   "GET /api/histogram": { query: WantedQuery; answer: Histogram };
   "GET /api/find": { query: TextQuery; answer: Search };
   "GET /api/review/queues": { query: ReviewQueuesQuery; answer: ReviewQueues };

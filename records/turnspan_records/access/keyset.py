@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal
+
+from turnspan.runtime.type_guards import is_list
 
 _KINDS: Final[Mapping[str, tuple[str, str, type, int]]] = {
     # kind: how a value is put into a cursor and taken out of it, its type there, and its most.
@@ -108,10 +110,13 @@ class ListOrder:
             said: Any = json.loads(cursor)
         except (ValueError, RecursionError):
             said = None
-        place = cast("list[Any]", said) if isinstance(said, list) else []
-        if len(place) == 1 + len(self.ties) and (place[0] is None or self.key.accepts(place[0])):
-            if all(key.accepts(value) for key, value in zip(self.ties, place[1:], strict=True)):
-                return place
+        place = said if is_list(said) else []
+        if (
+            len(place) == 1 + len(self.ties)
+            and (place[0] is None or self.key.accepts(place[0]))
+            and all(key.accepts(value) for key, value in zip(self.ties, place[1:], strict=True))
+        ):
+            return place
         raise ValueError(
             f"{cursor[:80]!r} is no place in this list: give the `next` of the page before, "
             "and the same sort."

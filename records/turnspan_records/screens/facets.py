@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from itertools import pairwise
+from typing import Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import dollars
 from turnspan_records.access.questions import shown_sql
 from turnspan_records.sql import statement
-from turnspan_records.turn_filters import TurnListFilter
+from turnspan_records.turn_filters import ATTRIBUTE, COLUMNS, NUMBERS, TurnListFilter
 
 VALUES = 12
 """Values of a facet at most, those with the most turns."""
+USUAL: Final = (
+    *("stop", "agent", "user", "model", "tool", "failed", "error", "version"),
+    *("service", "environment", "project", "outcome", "cost", "seconds"),
+)
+"""What turns are divided by where nothing is named."""
+KEYS: Final = "attribute"
+"""The facet of the keys of attributes."""
+_EDGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "cost": ("0.0001", "0.001", "0.01", "0.1", "1", "10"),
+    "seconds": ("0.1", "1", "10", "60", "600", "3600"),
+}
+"""Where the ranges of a number begin."""
+_TOOLS: Final = ("tool", "failed")
+_OUTCOME: Final = "outcome"
 BINS = 60
 _WIDTHS = (
     *(1, 2, 5, 10, 15, 30),
@@ -69,28 +86,86 @@ class Facets:
     facets: list[Facet]
 
 
-def facets(store: Store, wanted: TurnListFilter) -> Facets:
-    """How the turns that are wanted divide. Raises ``StoreError`` as ``Store.query``."""
-    made = statement("facets/values", where=wanted.where)
-    given = {**wanted.parameters, "values": VALUES}
-    found: dict[str, list[FacetValue]] = {
-        name: [] for name in ("stop", "agent", "model", "tool", "failed", "version", "error")
-    }
-    for name, value, turns in store.query(made, given).rows:
-        found[str(name)].append(FacetValue(str(value), int(turns)))
-    made_of_tools = statement("facets/tools", where=wanted.where)
-    tools = store.query(made_of_tools, wanted.parameters).rows
-    found["tool"] = [FacetValue(str(one[0]), int(one[1])) for one in tools[:VALUES]]
-    failing = sorted((one for one in tools if one[2]), key=lambda one: (-one[2], one[0]))
-    found["failed"] = [FacetValue(str(one[0]), int(one[2])) for one in failing[:VALUES]]
-    sql, sql_of_tools = shown_sql(made, given), shown_sql(made_of_tools, wanted.parameters)
-    return Facets(
-        [
-            Facet(name, values, sql_of_tools if name in ("tool", "failed") else sql)
-            for name, values in found.items()
-            if values
-        ]
-    )
+def facets(
+    store: Store,
+    wanted: TurnListFilter,
+    *,
+    names: Sequence[str] = USUAL,
+    text: str = "",
+    values: int = VALUES,
+) -> Facets:
+    """How the turns that are wanted divide by these names: filters, ``attribute.KEY``, or
+    ``attribute`` for the keys there are. Of each the ``values`` with the most turns that have this
+    text in them. Of a name that is filtered by, the turns are those without these terms: a value
+    more could be chosen.
+
+    Raises:
+        ValueError: nothing is divided by a name; the message lists what there is.
+        StoreError: as ``Store.query``.
+    """
+    own = [name for name in names if name in wanted.filter.names]
+    others = [name for name in names if name not in own]
+    found: dict[str, Facet] = {}
+    # One statement; and one more for each name that is filtered by.
+    for group, filter_ in [
+        (others, wanted.filter),
+        *(([name], wanted.filter.without(name)) for name in own),
+    ]:
+        if group:
+            divided = replace(wanted, filter=filter_)
+            found |= _divided(store, divided, group, {"text": text, "values": values})
+    return Facets([found[name] for name in names if name in found])
+
+
+def _divided(
+    store: Store, wanted: TurnListFilter, names: Sequence[str], given: Mapping[str, object]
+) -> dict[str, Facet]:
+    """The facets of names, in no order, by one statement."""
+    elsewhere = (*_TOOLS, _OUTCOME)
+    of_turns = [_pairs(name, f"key{at}") for at, name in enumerate(names) if name not in elsewhere]
+    keys = {f"key{at}": name.removeprefix(ATTRIBUTE) for at, name in enumerate(names)}
+    pieces: list[str] = []
+    if of_turns:
+        pairs = f"arrayConcat({', '.join(of_turns)})"
+        pieces.append(statement("facets/of_turns", where=wanted.where, pairs=pairs))
+    if any(name in _TOOLS for name in names):
+        pieces.append(statement("facets/of_tools", where=wanted.where))
+    if _OUTCOME in names:
+        pieces.append(statement("facets/of_outcomes", where=wanted.where))
+    sql = statement("facets/values", pieces="\nUNION ALL\n".join(pieces))
+    asked = {**wanted.parameters, **given, **keys, "names": list(names)}
+    found: dict[str, list[FacetValue]] = {}
+    for name, value, turns in store.query(sql, asked).rows:
+        found.setdefault(str(name), []).append(FacetValue(str(value), int(turns)))
+    for name in _EDGES.keys() & found.keys():
+        turns_of = {one.value: one for one in found[name]}
+        found[name] = [turns_of[value] for value in _ranges(name) if value in turns_of]
+    return {name: Facet(name, values, shown_sql(sql, asked)) for name, values in found.items()}
+
+
+def _pairs(name: str, parameter: str) -> str:
+    """The SQL of an array of a name and each value that a turn has of it. Raises ``ValueError``."""
+    if name in COLUMNS:
+        return f"[('{name}', toString({COLUMNS[name][1]}))]"
+    if name == "model":
+        return "arrayMap(model -> ('model', toString(model)), arrayDistinct(models))"
+    if name in _EDGES:
+        number, edges = NUMBERS[name][1], ", ".join(_EDGES[name])
+        label = f"{_ranges(name)}[1 + arrayCount(edge -> ifNull({number}, 0) >= edge, [{edges}])]"
+        return f"[('{name}', if(isNull({number}), '', {label}))]"
+    if name == KEYS:
+        return f"arrayMap(key -> ('{KEYS}', toString(key)), mapKeys(attributes))"
+    if name.startswith(ATTRIBUTE):
+        key = f"{{{parameter}:String}}"
+        return f"[(concat('{ATTRIBUTE}', {key}), attributes[{key}])]"
+    known = ", ".join((*COLUMNS, "model", *_TOOLS, _OUTCOME, *_EDGES, KEYS, f"{ATTRIBUTE}KEY"))
+    raise ValueError(f"There is no facet {name!r}; there are: {known}.")
+
+
+def _ranges(name: str) -> list[str]:
+    """The ranges of a number as a filter has them, the lowest first."""
+    edges = _EDGES[name]
+    return [f"..{edges[0]}", *map("..".join, pairwise(edges)), f"{edges[-1]}.."]
 
 
 def histogram(store: Store, wanted: TurnListFilter) -> Histogram:

@@ -3,6 +3,7 @@ import { useRef } from "preact/hooks";
 import { terms, toggled } from "../filter_text";
 import { hint, useKeys } from "../keys";
 import { param, setParams } from "../url";
+import { FilterField } from "./filter_field";
 import { plain } from "./text";
 
 const EXAMPLE = "stop:tool_failure -agent:wiki cost>0.01 judged:no";
@@ -19,17 +20,13 @@ export function FilterBar({ text }: { text: boolean }) {
   return (
     <search>
       <form class="filter" onSubmit={submit}>
-        <input
-          ref={field}
+        <FilterField
+          key={filter}
+          field={field}
           name="f"
-          aria-label="Filter"
           title={hint("find")}
           placeholder={EXAMPLE}
           value={filter}
-          key={filter}
-          onKeyDown={leave}
-          spellcheck={false}
-          autocomplete="off"
         />
         {text && (
           <input

@@ -10,8 +10,8 @@ from msgspec import Meta
 from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import understood
 from turnspan_console.web.api.window import WindowQuery, window_of
-from turnspan_console.web.endpoints import endpoint
-from turnspan_records.screens.facets import Facets, Histogram, facets, histogram
+from turnspan_console.web.endpoints import NoQuery, endpoint
+from turnspan_records.screens.facets import USUAL, VALUES, Facets, Histogram, facets, histogram
 from turnspan_records.screens.text_search import Search, find_text
 from turnspan_records.screens.turns import (
     SessionsPage,
@@ -19,7 +19,7 @@ from turnspan_records.screens.turns import (
     sessions_page,
     turns_page,
 )
-from turnspan_records.turn_filters import TurnListFilter, turn_filter
+from turnspan_records.turn_filters import FILTER_NAMES, FilterName, TurnListFilter, turn_filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,22 @@ class PageQuery(WantedQuery):
     limit: Annotated[int, Meta(ge=1, le=500)] = 100
 
 
+@dataclass(frozen=True, slots=True)
+class FacetsQuery(WantedQuery):
+    """Which turns, and what they are divided by."""
+
+    name: Annotated[tuple[str, ...], Meta(max_length=40)] = ()
+    """Filters, ``attribute.KEY``, or ``attribute`` for the keys there are; without one the usual
+    ones."""
+    text: str = ""
+    """Only values that have it in them."""
+    values: Annotated[int, Meta(ge=1, le=200)] = VALUES
+    """Values of each at most."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextQuery(WindowQuery):
-    """Which text."""
+class TextQuery(WantedQuery):
+    """Which text, in what belongs to which turns."""
 
     text: str
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
@@ -61,6 +74,13 @@ class _Part(TypedDict):
     sort: str
     after: str
     limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class FiltersAnswer:
+    """What turns can be filtered by."""
+
+    filters: list[FilterName]
 
 
 def wanted_of(query: WantedQuery) -> TurnListFilter:
@@ -86,8 +106,16 @@ def _part(query: PageQuery) -> _Part:
 
 
 @endpoint("GET", "/api/facets", "What turns have in common.")
-def _facets(store: Store, query: WantedQuery) -> Facets:
-    return facets(store, wanted_of(query))
+def _facets(store: Store, query: FacetsQuery) -> Facets:
+    wanted = wanted_of(query)
+    names = query.name or USUAL
+    with understood():
+        return facets(store, wanted, names=names, text=query.text, values=query.values)
+
+
+@endpoint("GET", "/api/filters", "What turns can be filtered by.")
+def _filters(_store: Store, _query: NoQuery) -> FiltersAnswer:
+    return FiltersAnswer(FILTER_NAMES)
 
 
 @endpoint("GET", "/api/histogram", "When turns began.")

@@ -1,10 +1,9 @@
-SELECT facet.1 AS name, facet.2 AS value, count() AS turns
-FROM turn_summary AS t
-ARRAY JOIN arrayConcat(
-    [('stop', {how_ended}), ('agent', toString(agent_name)), ('version', toString(agent_version)),
-        ('error', toString(t.error_type))],
-    arrayMap(model -> ('model', toString(model)), arrayDistinct(models))) AS facet
-WHERE {where} AND facet.2 != ''
-GROUP BY name, value
+-- How turns divide: of each name the values that most turns have.
+SELECT name, value, turns
+FROM
+(
+    {pieces}
+)
+WHERE value != '' AND positionCaseInsensitiveUTF8(value, {text:String}) > 0
 ORDER BY turns DESC, name, value
 LIMIT {values:UInt32} BY name

@@ -1,0 +1,5 @@
+SELECT 'outcome' AS name, toString(outcome) AS value, uniqExact(project, subject_id) AS turns
+FROM annotation_current
+WHERE subject_kind = 'turn' AND kind = 'outcome'
+    AND (project, subject_id) IN (SELECT project, turn_id FROM turn_summary AS t WHERE {where})
+GROUP BY value

@@ -1,0 +1,193 @@
+SELECT
+ f.*,
+ nullIf(c.calls, 0) AS calls_of,
+ (reinterpretAsUInt64(toFloat64(times / nullIf(c.calls, 0))), f.source, f.name, f.error, f.shape) AS place
+FROM
+(
+ SELECT
+  source,
+  name,
+  error,
+  replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(leftUTF8(message, 400), {quoted:String}, '…'), {id:String}, '#'), '[0-9]+(?:[.,][0-9]+)*', 'N') AS shape,
+  count() AS times,
+  uniqExactIf((project, turn_id), turn_id != '') AS turns,
+  toUnixTimestamp64Nano(min(start_time)) AS first,
+  toUnixTimestamp64Nano(max(start_time)) AS last,
+  argMax((project, session_id, turn_id, span_id, leftUTF8(message, 400)), start_time) AS newest
+ FROM
+ (
+  SELECT
+   'model call' AS source,
+   if(response_model != '', toString(response_model), transform(concat(project, '\n', toString(request_model), '\n', toString(toDate(start_time))), ((
+    SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+    FROM
+    (
+     SELECT
+      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
+      argMaxIf(toString(response_model), start_time, response_model != '') AS answered
+     FROM llm_call
+     ARRAY JOIN [true, false] AS by_day
+     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
+     GROUP BY asked
+     HAVING (countIf(response_model = '') > 0) AND (answered != '')
+    )
+   )).1, ((
+    SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+    FROM
+    (
+     SELECT
+      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
+      argMaxIf(toString(response_model), start_time, response_model != '') AS answered
+     FROM llm_call
+     ARRAY JOIN [true, false] AS by_day
+     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
+     GROUP BY asked
+     HAVING (countIf(response_model = '') > 0) AND (answered != '')
+    )
+   )).2, transform(concat(project, '\n', toString(request_model), '\n'), ((
+    SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+    FROM
+    (
+     SELECT
+      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
+      argMaxIf(toString(response_model), start_time, response_model != '') AS answered
+     FROM llm_call
+     ARRAY JOIN [true, false] AS by_day
+     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
+     GROUP BY asked
+     HAVING (countIf(response_model = '') > 0) AND (answered != '')
+    )
+   )).1, ((
+    SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+    FROM
+    (
+     SELECT
+      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
+      argMaxIf(toString(response_model), start_time, response_model != '') AS answered
+     FROM llm_call
+     ARRAY JOIN [true, false] AS by_day
+     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
+     GROUP BY asked
+     HAVING (countIf(response_model = '') > 0) AND (answered != '')
+    )
+   )).2, toString(request_model)))) AS name,
+   toString(error_type) AS error,
+   error_message AS message,
+   project,
+   session_id,
+   turn_id,
+   span_id,
+   start_time
+  FROM llm_call
+  WHERE (error_type != '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+  UNION ALL
+  SELECT
+   'tool',
+   toString(name),
+   toString(if(t.error_type != '', t.error_type, 'failed result')),
+   if(t.error_message != '', t.error_message, result),
+   project,
+   session_id,
+   turn_id,
+   span_id,
+   start_time
+  FROM tool_call AS t
+  WHERE failed AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+  UNION ALL
+  SELECT
+   'turn',
+   toString(agent_name),
+   toString(t.error_type),
+   t.error_message,
+   project,
+   session_id,
+   turn_id,
+   span_id,
+   start_time
+  FROM turn_summary AS t
+  WHERE (t.error_type != '') AND (parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+ )
+ GROUP BY
+  source,
+  name,
+  error,
+  shape
+) AS f
+LEFT JOIN
+(
+ SELECT
+  'tool' AS source,
+  toString(name) AS name,
+  count() AS calls
+ FROM tool_call
+ WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+ GROUP BY name
+ UNION ALL
+ SELECT
+  'model call',
+  if(response_model != '', toString(response_model), transform(concat(project, '\n', toString(request_model), '\n', toString(toDate(start_time))), ((
+   SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+   FROM
+   (
+    SELECT
+     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
+     argMaxIf(toString(response_model), start_time, response_model != '') AS answered
+    FROM llm_call
+    ARRAY JOIN [true, false] AS by_day
+    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
+    GROUP BY asked
+    HAVING (countIf(response_model = '') > 0) AND (answered != '')
+   )
+  )).1, ((
+   SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+   FROM
+   (
+    SELECT
+     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
+     argMaxIf(toString(response_model), start_time, response_model != '') AS answered
+    FROM llm_call
+    ARRAY JOIN [true, false] AS by_day
+    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
+    GROUP BY asked
+    HAVING (countIf(response_model = '') > 0) AND (answered != '')
+   )
+  )).2, transform(concat(project, '\n', toString(request_model), '\n'), ((
+   SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+   FROM
+   (
+    SELECT
+     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
+     argMaxIf(toString(response_model), start_time, response_model != '') AS answered
+    FROM llm_call
+    ARRAY JOIN [true, false] AS by_day
+    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
+    GROUP BY asked
+    HAVING (countIf(response_model = '') > 0) AND (answered != '')
+   )
+  )).1, ((
+   SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+   FROM
+   (
+    SELECT
+     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
+     argMaxIf(toString(response_model), start_time, response_model != '') AS answered
+    FROM llm_call
+    ARRAY JOIN [true, false] AS by_day
+    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
+    GROUP BY asked
+    HAVING (countIf(response_model = '') > 0) AND (answered != '')
+   )
+  )).2, toString(request_model)))) AS model,
+  count()
+ FROM llm_call
+ WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+ GROUP BY model
+) AS c ON (c.source = f.source) AND (c.name = f.name)
+WHERE true
+ORDER BY
+ toFloat64(times / nullIf(c.calls, 0)) DESC NULLS LAST,
+ f.source ASC,
+ f.name ASC,
+ f.error ASC,
+ f.shape ASC
+LIMIT {limit:UInt32};

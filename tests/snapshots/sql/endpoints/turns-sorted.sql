@@ -1,0 +1,52 @@
+WITH
+ page AS
+ (
+  SELECT start_time
+  FROM turn_summary AS t
+  WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+  ORDER BY
+   toFloat64(toFloat64(t.cost_usd)) ASC NULLS LAST,
+   start_time DESC,
+   turn_id DESC,
+   t.project DESC
+  LIMIT {limit:UInt32}
+ )
+SELECT
+ start_time AS time,
+ (reinterpretAsUInt64(toFloat64(toFloat64(t.cost_usd))), toUnixTimestamp64Nano(start_time), turn_id, t.project) AS place,
+ session_id AS session,
+ turn_id AS turn,
+ agent_name AS agent,
+ agent_version AS version,
+ project,
+ service,
+ environment,
+ user_id,
+ trace_id,
+ duration,
+ status,
+ stop_reason,
+ rounds,
+ input_tokens,
+ output_tokens,
+ cost_usd,
+ models,
+ error_type,
+ if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) AS ended,
+ leftUTF8(t.stop_detail, 240) AS detail,
+ llm_call_count AS calls,
+ tool_call_count AS tools,
+ tool_error_count AS failed_tools,
+ leftUTF8(user_message, 240) AS said,
+ leftUTF8(response_text, 240) AS reply
+FROM turn_summary AS t
+WHERE (start_time IN (
+ SELECT start_time
+ FROM page
+)) AND (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+ORDER BY
+ toFloat64(toFloat64(t.cost_usd)) ASC NULLS LAST,
+ start_time DESC,
+ turn_id DESC,
+ t.project DESC
+LIMIT {limit:UInt32};
