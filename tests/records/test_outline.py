@@ -182,6 +182,26 @@ def test_the_same_tool_call_again(landed: Store) -> None:
     assert [requests[f"c{n}"].altered for n in range(3)] == [False, False, True]
 
 
+def test_only_text_blocks_are_read_as_text(landed: Store) -> None:
+    """A result that is a list of records with a text each is what it is, also where the model was
+    given it word for word; a list of text blocks is their texts."""
+    found = json.dumps([{"id": 7, "text": "one"}, {"id": 8, "text": "two"}])
+    blocks = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    question = message("user", said("?"), scope="lists")
+    asking = message("assistant", asked("l1", "find"), asked("l2", "read"), scope="lists")
+    given = message("tool", answered("l1", found), answered("l2", blocks), scope="lists")
+    here: dict[str, Any] = {"session_id": "lists"}
+    insert(landed, question, asking, given,
+           call("li1", 0, **here, input_messages=[question.hash], output_messages=[asking.hash]),
+           tool("lt1", 1, **here, name="find", call_id="l1", result=found.replace(" ", "")),
+           tool("lt2", 2, **here, name="read", call_id="l2", result="a\nb"),
+           call("li2", 3, **here, input_messages=hashes(question, asking, given)))  # fmt: skip
+    _, short = compared(landed, "lists")
+    assert [(one.answered, one.altered) for one in short.calls[0].requests] == [(True, False)] * 2
+    [head] = [one for one in short.messages if one.kinds == ("tool_call_response",)]
+    assert head.text.startswith(found[:20])
+
+
 def test_messages_that_nobody_expects(landed: Store) -> None:
     """Parts that are no JSON, no list, or of any type are told, as a replay tells them."""
     odd = [

@@ -131,9 +131,10 @@ def _part_text(part: dict[str, Any]) -> str:
 
 def _blocks_text(value: Any) -> str:
     """Of a list of text blocks, as Anthropic's tools answer, their texts."""
-    said = [(as_dict(block) or {}).get("text") for block in as_list(value) or ()]
-    known = [text for text in said if isinstance(text, str)]
-    return "\n".join(known) if len(known) == len(said) else ""
+    blocks = [as_dict(block) or {} for block in as_list(value) or ()]
+    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
+    known = [text for text in texts if isinstance(text, str)]
+    return "\n".join(known) if len(known) == len(blocks) else ""
 
 
 def definition_text(store: Store, project: str, hash_: str) -> str:

@@ -149,7 +149,8 @@ WITH
  JSONExtract(parts, 'Array(Tuple(type String, id String, name String, content String,\n        arguments String, response String))') AS found,
  arrayStringConcat(arrayMap(p -> p.content, arrayFilter(p -> (p.type = 'text'), found)), '\n\n') AS said,
  arrayMap(p -> (p.id, p.name), arrayFilter(p -> (p.type = 'tool_call'), found)) AS asked,
- arrayMap(p -> if(startsWith(p.response, '[{') AND (NOT empty(JSONExtract(p.response, 'Array(Tuple(text String))'))), arrayStringConcat((JSONExtract(p.response, 'Array(Tuple(text String))')).1, '\n'), p.response), found) AS responses
+ arrayMap(p -> JSONExtract(if(startsWith(p.response, '[{'), p.response, ''), 'Array(Tuple(type String, text String))'), found) AS blocks,
+ arrayMap((p, of) -> if((NOT empty(of)) AND arrayAll(block -> ((block.1) = 'text'), of), arrayStringConcat(of.2, '\n'), p.response), found, blocks) AS responses
 SELECT
  lower(hex(hash)) AS id,
  role,
