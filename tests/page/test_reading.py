@@ -16,6 +16,7 @@ from support.reading_session import (
     long_json,
 )
 
+DEEP_RESULT = "4ead0000000000c1"
 LINES = ".waterfall tbody tr"
 OTHERS = ("str_replace_editor", "shell", "replace_in_file", "MultiEdit", "Write", "exec")
 CHOSEN = 'article[aria-current="true"]'
@@ -65,13 +66,11 @@ def test_a_waterfall_beside_the_conversation(look: Look, made_page: ServedPage) 
 
 
 def test_markdown_is_shown_and_does_nothing(look: Look, made_page: ServedPage) -> None:
-    """Marks, a table and a list are elements; markup, pictures and addresses are text; a link says
-    where it leads before it can be followed. m goes on and comes back."""
+    """Marks, a table and a list are elements; markup, addresses and what a table would leave out
+    are text; a link says where it leads before it can be followed. m shows it as it was written."""
     seen = opened(look, made_page, f"at={PARALLEL}", bypass_csp=True)
-    seen.press("m")
-    told = seen.page.wait_for_selector(f"{CHOSEN} .markdown")
+    told = seen.page.wait_for_selector(f"{CHOSEN} .markdown:has-text('a third cell')")
     assert told is not None
-    assert f"md={PARALLEL}" in seen.path
     for selector, text in (
         *((".title", "A title"), ("strong", "strong"), ("li li", "☑ two")),
         *(("th:nth-child(2)", "b"), ("code", "ESC")),
@@ -90,9 +89,14 @@ def test_markdown_is_shown_and_does_nothing(look: Look, made_page: ServedPage) -
     assert "this address cannot be opened" in seen.page.inner_text(".markdown")
     assert seen.page.locator(".told-link a").count() == 1
     assert barriers(seen) == []
+    for hidden in ("[ref]: https://example.com/hidden", "a title of a link"):
+        assert hidden in text
     seen.press("m")
     seen.page.wait_for_selector(f"{CHOSEN} .markdown", state="detached")
-    assert "md=" not in seen.path and MARKUP.split("|")[0] in seen.page.inner_text(CHOSEN)
+    assert f"raw={PARALLEL}" in seen.path and MARKUP.split("|")[0] in seen.page.inner_text(CHOSEN)
+    seen.page.click(f"{CHOSEN} .actions button:has-text('As written')")
+    seen.page.wait_for_selector(f"{CHOSEN} .markdown")
+    assert "raw=" not in seen.path
 
 
 BUSY = ("> " * 20_000 + "x", "x." * 30_000 + "@", ("[" * 3_999 + " *a ") * 10)
@@ -100,7 +104,7 @@ BUSY = ("> " * 20_000 + "x", "x." * 30_000 + "@", ("[" * 3_999 + " *a ") * 10)
 
 
 def test_hostile_markdown_keeps_nobody_waiting(look: Look, made_page: ServedPage) -> None:
-    seen = opened(look, made_page, f"at={PARALLEL}&md={PARALLEL}")
+    seen = opened(look, made_page, f"at={PARALLEL}")
     seen.page.wait_for_selector(".markdown table")
     refused: list[str] = seen.page.evaluate(
         """async (texts) => {
@@ -115,7 +119,7 @@ def test_hostile_markdown_keeps_nobody_waiting(look: Look, made_page: ServedPage
 def test_json_as_a_tree(look: Look, made_page: ServedPage) -> None:
     """200 levels and a list of 3,000 are there at once, folded, and open by keys; of 5 MB too,
     which come in pieces."""
-    seen = opened(look, made_page, f"at={EDITING}&tree={EDITING}")
+    seen = opened(look, made_page, f"at={DEEP_RESULT}")
     seen.page.wait_for_selector(f"{CHOSEN} .tree")
     assert seen.page.locator(".tree details").count() == DEEP + 2
     assert "bottom: reached" in seen.page.inner_text(".tree").replace("\n", " ")
@@ -127,7 +131,8 @@ def test_json_as_a_tree(look: Look, made_page: ServedPage) -> None:
     seen.page.locator(".tree summary").first.focus()
     seen.press("Enter")
     seen.page.wait_for_selector(".tree:not(:has-text('reached'))")
-    assert "Load all to see the tree" in seen.page.inner_text(f"{CHOSEN} .load")
+    seen.press("j")
+    assert "Load all to see the JSON" in seen.page.inner_text(f"{CHOSEN} .load")
     pieces = f"{CHOSEN} .pieces"
     before = len(seen.page.inner_text(pieces))
     seen.page.click(f"{CHOSEN} .load button:has-text('Load more')")
@@ -167,13 +172,56 @@ def test_arguments_as_what_they_are(look: Look, made_page: ServedPage) -> None:
     assert seen.page.locator("article.together").count() == 3 + 4 + len(OTHERS)
 
 
+def test_the_frame_of_a_replay(look: Look, made_page: ServedPage) -> None:
+    """The header stays; a session is narrowed to failures or tools, and a link out of that leads
+    back; what is known of a row stands in tabs that close; images are shown from their bytes only.
+    """
+    seen = opened(look, made_page, f"at={PARALLEL}", width=390)
+    seen.page.wait_for_selector(f"{CHOSEN} img")
+    drawn = "all => all.map(one => one.complete && one.naturalWidth)"
+    seen.page.wait_for_function("document.querySelector('article img').complete")
+    assert seen.page.eval_on_selector_all(f"{CHOSEN} img", drawn) == [1]
+    assert "http://127.0.0.1:9/y.png" in seen.page.inner_text(CHOSEN)
+    shell = seen.page.locator("article:has(strong:text-is('bash'))")
+    shell.scroll_into_view_if_needed()
+    shell.locator("img").wait_for()
+    assert not seen.page.locator("main kbd:visible").count()
+    assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    top = "document.querySelector('header.stays').getBoundingClientRect().top"
+    seen.page.evaluate("scrollTo(0, 3000)")
+    assert seen.page.evaluate(top) == 0
+    seen.page.set_viewport_size({"width": 1280, "height": 800})
+    seen.page.click("header button:has-text('Only tools')")
+    seen.page.wait_for_selector("article.call-row", state="detached")
+    tools = seen.page.locator("article.tool-row").count()
+    seen.page.click("header button:has-text('Only failures')")
+    seen.page.wait_for_function("n => document.querySelectorAll('.tool-row').length < n", arg=tools)
+    assert "only=tools+failures" in seen.path
+    seen.page.click("text=3rd time, same arguments >> a:has-text('first')")
+    seen.page.wait_for_selector(f"{CHOSEN}:has-text('search')")
+    assert "only=" not in seen.path
+    for tab, text in (("Cost", "not known"), ("Judgments", "Not judged yet"), ("JSON", "call_id")):
+        seen.page.click(f".tabs button:has-text('{tab}')")
+        seen.page.wait_for_selector(f".inspector:has-text('{text}')")
+    seen.page.click(".tabs button:has-text('Close')")
+    seen.page.wait_for_selector(".inspector", state="detached")
+    assert "i=off" in seen.path
+    seen.page.click(f"{CHOSEN} .actions button:has-text('Select')")
+    seen.page.wait_for_selector(f"{CHOSEN} .actions button[aria-pressed=true]:has-text('Select')")
+    seen.press("n")
+    seen.page.click(f"{CHOSEN} .actions button:has-text('Judge turn')")
+    seen.page.wait_for_selector(".review")
+
+
 def test_a_call_is_walked_and_saved(look: Look, made_page: ServedPage) -> None:
-    """j goes to its messages, m shows one otherwise; the button saves the whole call."""
+    """j goes to its messages, m shows one as it was written; the button saves the whole call."""
     seen = look(made_page, f"/call/shop/{EDITING}")
     seen.page.wait_for_selector(".message .form")
-    seen.press("j", "j", "j", "m")
+    seen.press("j", "j", "j")
     seen.page.wait_for_selector('li[aria-current="true"] .tree')
-    assert "at=3" in seen.path and "tree=" in seen.path
+    seen.press("m")
+    seen.page.wait_for_selector('li[aria-current="true"] .tree', state="detached")
+    assert "at=3" in seen.path and "raw=" in seen.path
     with seen.page.expect_download() as download:
         seen.page.click("text=Save as HTML")
     html = download.value.path().read_text()

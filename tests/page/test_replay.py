@@ -70,7 +70,10 @@ def test_problems_levels_and_folds_by_keys(look: Look, demo_page: ServedPage, br
     """n goes to the failed tool and to how the turn ended; the address brings it all back."""
     seen = opened(look, demo_page, replay_of("demo", broken))
     seen.press("n")
-    assert "Unknown expression identifier" in chosen(seen)
+    error = "Unknown expression identifier"
+    assert error in chosen(seen)
+    seen.page.wait_for_selector(".rows:has-text('The warehouse refused my query')")
+    assert seen.page.inner_text(".rows").count(error) == 1, "it is said once"
     seen.press("n")
     assert "tool_failure" in chosen(seen)
     seen.page.wait_for_selector(".inspector .evidence a")

@@ -27,7 +27,21 @@ Some **strong** words, `code{HIDDEN}`, and [a link](https://example.com/a?b=c).
 | a | b |
 |---|---|
 | 1 | {MARKUP.replace("|", "")} |
+
+| c |
+|---|
+| 2 | a third cell |
+
+[ref]: https://example.com/hidden
+[titled](https://example.com "a title of a link")
 """
+
+
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
+    "AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+"""A PNG of one pixel, in base64."""
 
 
 def deep_json() -> str:
@@ -49,7 +63,12 @@ def _said(role: str, *parts: dict[str, Any]) -> MessageRow:
 
 def reading_session() -> list[Record]:
     """One turn of two calls; the second asks for edits, and a nested turn runs in the end."""
-    user = _said("user", said(MARKDOWN))
+    kept = {"type": "blob", "modality": "image", "mime_type": "image/png", "content": PIXEL}
+    elsewhere = {"type": "uri", "modality": "image", "uri": "http://127.0.0.1:9/y.png"}
+    drawing = {**kept, "mime_type": "image/svg+xml"}
+    user = _said("user", said(MARKDOWN), kept, elsewhere, drawing)
+    source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
+    seen = [{"type": "text", "text": "total 0"}, {"type": "image", "source": source}]
     both = _said(
         "assistant",
         asked("c1", "search", query="shoes"),
@@ -59,7 +78,7 @@ def reading_session() -> list[Record]:
     given = [
         _said("tool", answered("c1", deep_json())),
         _said("tool", answered("c2", long_json())),
-        _said("tool", answered("c3", "total 0")),
+        _said("tool", answered("c3", seen)),
     ]
     edits = _said(
         "assistant",

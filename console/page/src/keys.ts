@@ -21,7 +21,7 @@ export const KEYS = {
   changedFrom: ["D", "compare with the selected call"],
   context: ["c", "open the context"],
   request: ["r", "show the exact request"],
-  form: ["m", "switch between text, Markdown and tree"],
+  form: ["m", "show as written, or formatted"],
   waterfall: ["w", "show the waterfall"],
   select: ["x", "select to compare"],
   compare: ["C", "compare the selected turns"],

@@ -1,7 +1,7 @@
 // Markdown as elements: the parser gives tokens, and every text of them is shown as text. Nothing is
 // fetched, and no link leads anywhere before its whole address was seen.
 
-import { Lexer, type MarkedToken, type Token, type Tokens } from "marked";
+import { Lexer, type MarkedToken, type Token, Tokenizer, type Tokens } from "marked";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { count, Missing, plain, Verbatim, visible } from "/static/app.js";
@@ -43,6 +43,13 @@ export function Markdown({ text }: { text: string }) {
   );
 }
 
+// HTML is text like any other: tags in a prompt mark its sections, and what is in them is Markdown.
+class WithoutHtml extends Tokenizer {
+  override html(): undefined {}
+  override tag(): undefined {}
+}
+const tokenizer = new WithoutHtml();
+
 /** The first so many pieces of a text. */
 export function read(text: string, pieces: number): Rendered {
   const begin = text.slice(0, endOf(text, pieces * PIECE));
@@ -50,7 +57,7 @@ export function read(text: string, pieces: number): Rendered {
   if (ENDLESS.test(begin)) return refused("a word has more than 4,000 characters");
   if (NESTED.test(begin)) return refused("its lists or quotes are nested too deeply");
   try {
-    const elements = new Lexer({ gfm: true }).lex(begin).map(block);
+    const elements = new Lexer({ gfm: true, breaks: true, tokenizer }).lex(begin).map(block);
     return { elements, left: text.length - begin.length, refused: "" };
   } catch (error) {
     return refused(`the parser gave up (${error instanceof Error ? error.message : error})`);
@@ -68,7 +75,6 @@ function block(parsed: Token): ComponentChildren {
   const token = parsed as MarkedToken;
   switch (token.type) {
     case "space":
-    case "def":
       return null;
     case "heading":
       // No heading of the page: its outline is not the message's.
@@ -78,8 +84,13 @@ function block(parsed: Token): ComponentChildren {
     case "text":
       return token.tokens ? token.tokens.map(inline) : visible(token.text);
     case "code":
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also for who has only keys.
-      return <pre tabIndex={0}>{visible(token.text)}</pre>;
+      return (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also for who has only keys.
+        <pre tabIndex={0}>
+          {token.lang && <span class="language">{visible(token.lang)}</span>}
+          {visible(token.text)}
+        </pre>
+      );
     case "blockquote":
       return <blockquote>{token.tokens.map(block)}</blockquote>;
     case "list": {
@@ -93,11 +104,21 @@ function block(parsed: Token): ComponentChildren {
     case "checkbox":
       return token.checked ? "☑ " : "☐ ";
     default:
-      return <p class="mono">{visible(token.raw)}</p>; // HTML and the rest: as it was written
+      return <p class="mono">{visible(token.raw)}</p>; // definitions of links and the rest
   }
 }
 
+const LETTERS = /[\p{L}\p{N}]/gu;
+
+function letters(text: string): number {
+  return text.match(LETTERS)?.length ?? 0;
+}
+
 function Table({ token }: { token: Tokens.Table }) {
+  const cells = [...token.header, ...token.rows.flat()];
+  // A row of more cells than the header loses them.
+  if (letters(token.raw) > cells.reduce((sum, cell) => sum + letters(cell.text), 0))
+    return <Verbatim text={token.raw} />;
   return (
     <table>
       <thead>
@@ -136,9 +157,15 @@ function inline(parsed: Token): ComponentChildren {
     case "checkbox":
       return token.checked ? "☑ " : "☐ ";
     case "link":
-      return <Link address={token.href}>{token.tokens.map(inline)}</Link>;
-    case "image":
-      return <Missing reason={`[image: ${plain(token.text)}, ${plain(token.href)}]`} />;
+      return (
+        <Link address={token.href} title={token.title ?? ""}>
+          {token.tokens.map(inline)}
+        </Link>
+      );
+    case "image": {
+      const words = [token.text, token.title, token.href].filter(Boolean).join(", ");
+      return <Missing reason={`[image: ${plain(words)}]`} />;
+    }
     case "text":
       return token.tokens ? token.tokens.map(inline) : visible(token.text);
     case "escape":
@@ -148,8 +175,14 @@ function inline(parsed: Token): ComponentChildren {
   }
 }
 
+interface LinkProps {
+  address: string;
+  title: string;
+  children: ComponentChildren;
+}
+
 /** A link shows its whole address before it can be followed. */
-function Link({ address, children }: { address: string; children: ComponentChildren }) {
+function Link({ address, title, children }: LinkProps) {
   const [open, setOpen] = useState(false);
   const to = destination(address);
   return (
@@ -157,7 +190,9 @@ function Link({ address, children }: { address: string; children: ComponentChild
       <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
         {children}
       </button>{" "}
-      <span class="faint">({visible(to?.host || address.slice(0, 60))})</span>
+      <span class="faint">
+        ({visible([to?.host || address.slice(0, 60), title].filter(Boolean).join(", "))})
+      </span>
       {open && (
         <span class="address">
           {" "}

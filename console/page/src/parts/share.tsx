@@ -20,7 +20,7 @@ export function Shares({
   label: string;
 }) {
   const sum = shares.reduce((total, one) => total + one.size, 0);
-  const all = Math.max(sum, whole, 1);
+  const all = Math.max(sum, whole) || 1;
   let at = 0;
   return (
     <figure class="shares">

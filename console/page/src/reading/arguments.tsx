@@ -3,27 +3,17 @@
 import { useMemo } from "preact/hooks";
 import { Line, plain, Verbatim } from "../parts/text";
 import { isPatch, searchBlocks, type Understood, understood } from "./edits";
-import { type Form, jsonOf } from "./forms";
+import { type Form, jsonLines } from "./forms";
 import { LineDiff, Patch } from "./lines";
-import { Tree, Written } from "./written";
+import { Written } from "./written";
 
 /** `value` is the arguments' JSON, as text or read already. */
 export function Arguments({ value, form }: { value: unknown; form: Form }) {
-  const known = useMemo(() => understood(value), [value]);
-  const whole = jsonOf(value);
-  if (form === "tree" && whole) return <Tree value={whole} />;
+  const known = useMemo(() => (form === "read" ? understood(value) : null), [value, form]);
   if (known) return <Fields known={known} form={form} />;
   const text = typeof value === "string" ? value : JSON.stringify(value ?? null, null, 2);
-  if (form === "verbatim" && isPatch(text)) return <PatchText text={text} />;
+  if (form === "read" && isPatch(text)) return <PatchText text={text} />;
   return <Written text={text} form={form} />;
-}
-
-/** Whether there is more to them than a line says. */
-export function sayMore(value: unknown): boolean {
-  const text = typeof value === "string" ? value : JSON.stringify(value ?? "");
-  if (text.length > 120 || text.includes("\n") || text.includes("\\n")) return true;
-  const known = understood(value);
-  return known !== null && (known.command !== "" || known.edits.length > 0);
 }
 
 function PatchText({ text }: { text: string }) {
@@ -66,7 +56,7 @@ function Fields({ known, form }: { known: Understood; form: Form }) {
                 {typeof value === "string" ? (
                   <Written text={value} form={form} />
                 ) : (
-                  <Verbatim text={JSON.stringify(value, null, 2)} />
+                  <Verbatim text={jsonLines(value)} />
                 )}
               </dd>
             </div>

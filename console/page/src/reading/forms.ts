@@ -1,40 +1,24 @@
-// How a text is shown: as it was written, as Markdown, or as a tree of its JSON. Which of them stand
-// otherwise than as written is in the address, by an id of the screen's own.
+// How a recorded text is shown: to be read (Markdown as its elements, JSON in lines or as a tree), or
+// as it was written. What stands as it was written is in the address, by an id of the screen's own.
 import { announce } from "../frame/live";
 import { param, replaceParams } from "../url";
 
-export type Form = "verbatim" | "markdown" | "tree";
+export type Form = "read" | "raw";
 
-const PARAMS = { markdown: "md", tree: "tree" } as const;
-const NAMES = { verbatim: "as written", markdown: "Markdown", tree: "a tree of its JSON" } as const;
-
-function shownAs(form: keyof typeof PARAMS): string[] {
-  return param(PARAMS[form]).split(" ").filter(Boolean);
+function rawIds(): string[] {
+  return param("raw").split(" ").filter(Boolean);
 }
 
 export function formOf(id: string): Form {
-  if (shownAs("markdown").includes(id)) return "markdown";
-  return shownAs("tree").includes(id) ? "tree" : "verbatim";
+  return rawIds().includes(id) ? "raw" : "read";
 }
 
-/** Show the next form of what has these texts: a tree where one of them is JSON, Markdown where one
- * is not. */
-export function nextForm(id: string, texts: readonly unknown[]): void {
-  const known = texts.filter((text) => text !== "" && text !== undefined && text !== null);
-  if (!known.length) {
-    announce("No text here has another form");
-    return;
-  }
-  const forms: Form[] = ["verbatim"];
-  if (!known.every(isJson)) forms.push("markdown");
-  if (known.some(isJson)) forms.push("tree");
-  const form = forms[(forms.indexOf(formOf(id)) + 1) % forms.length] ?? "verbatim";
-  const without = (name: keyof typeof PARAMS) => shownAs(name).filter((one) => one !== id);
-  replaceParams({
-    md: [...without("markdown"), ...(form === "markdown" ? [id] : [])].join(" "),
-    tree: [...without("tree"), ...(form === "tree" ? [id] : [])].join(" "),
-  });
-  announce(`Shown: ${NAMES[form]}`);
+/** Show the texts of a row as they were written, or to be read again. */
+export function switchForm(id: string): void {
+  const raw = formOf(id) === "read";
+  const others = rawIds().filter((one) => one !== id);
+  replaceParams({ raw: [...others, ...(raw ? [id] : [])].join(" ") });
+  announce(raw ? "Shown as it was written" : "Shown formatted");
 }
 
 /** The object or list that a text is the JSON of; `undefined` where it is none. */
@@ -53,6 +37,44 @@ export function looksLikeJson(text: string): boolean {
   return /^\s*(\{\s*["}]|\[)/.test(text);
 }
 
-function isJson(value: unknown): boolean {
-  return typeof value === "string" ? looksLikeJson(value) : typeof value === "object";
+// A number of more digits than a script keeps.
+const LONG_NUMBER = /[[,:]\s*-?(?:[\d.]{17}|[\d.]+e[+-]?\d{3})/i;
+const NAMES = /"\s*:/g;
+
+/** The same, if it can be shown without a loss: no number is rounded, and no name stands twice. */
+export function wholeJson(text: string): object | undefined {
+  const value = LONG_NUMBER.test(text) ? undefined : jsonOf(text);
+  const names = (json: string) => json.match(NAMES)?.length ?? 0;
+  return value && names(text) === names(JSON.stringify(value)) ? value : undefined;
+}
+
+const WIDTH = 76;
+
+/** JSON in as few lines as can be read: what fits in a line stands in one. */
+export function jsonLines(value: unknown, indent = 0): string {
+  const whole = JSON.stringify(value) ?? "null";
+  if (typeof value !== "object" || value === null || whole.length <= WIDTH - indent) return whole;
+  const inner = " ".repeat(indent + 2);
+  const list = Array.isArray(value);
+  const lines = Object.entries(value).map(([name, item]) => {
+    const before = list ? "" : `${JSON.stringify(name)}: `;
+    return `${inner}${before}${jsonLines(item, indent + 2)}`;
+  });
+  const [open, close] = list ? "[]" : "{}";
+  return `${open}\n${lines.join(",\n")}\n${" ".repeat(indent)}${close}`;
+}
+
+// Marks of Markdown that change how a text looks; without one it is shown as it is, at once.
+const MARKS =
+  /[*_~`|\\]|^ {0,3}(#{1,6} |>|[-+*] |\d{1,9}[.)] |={2,}\s*$|-{2,}\s*$)|\]\(|^ {0,3}\[.*\]:/m;
+
+export function hasMarkdown(text: string): boolean {
+  return MARKS.test(text);
+}
+
+// Of what tools give, only what is plainly Markdown: a shell's comments would be headings.
+const DOCUMENT = /^```|^\|[ :|-]*-{3,}[ :|-]*\|\s*$|^#{1,6} .*\n(.*\n)*?.*\]\(\S+\)/m;
+
+export function isDocument(text: string): boolean {
+  return DOCUMENT.test(text.slice(0, 20_000));
 }

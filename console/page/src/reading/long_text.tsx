@@ -6,7 +6,7 @@ import { bytes, count } from "../parts/numbers";
 import { Missing } from "../parts/states";
 import type { TextRange } from "../types";
 import type { Form } from "./forms";
-import { fits, Written } from "./written";
+import { kindOf, Written } from "./written";
 
 interface Props {
   text: string;
@@ -63,13 +63,14 @@ export function LongText({ text, size, begins, read, form, prose = false }: Prop
   };
   const whole = known.total !== null && known.next >= known.total;
   const shown = known.texts.length ? known.texts : [text];
+  const kind = form === "raw" ? "raw" : kindOf(text, prose);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys too.
     <div class="pieces" tabIndex={0}>
-      {fits(text, form) && (whole || form === "markdown") ? (
+      {kind === "markdown" || (kind === "json" && whole) ? (
         <Written text={shown.join("")} form={form} prose={prose} />
       ) : (
-        shown.map((piece, at) => <Written key={at} text={piece} form="verbatim" prose={prose} />)
+        shown.map((piece, at) => <Written key={at} text={piece} form="raw" />)
       )}
       {whole && known.original > 0 && (
         <Missing reason={`… cut when recorded, from ${bytes(known.original)}`} />
@@ -89,7 +90,7 @@ export function LongText({ text, size, begins, read, form, prose = false }: Prop
           <button type="button" disabled={busy} onClick={() => void load(true)}>
             Load all
           </button>
-          {form === "tree" && fits(text, form) && <Missing reason="Load all to see the tree." />}
+          {kind === "json" && <Missing reason="Load all to see the JSON formatted." />}
           {problem && (
             <span class="bad" role="alert">
               {problem}

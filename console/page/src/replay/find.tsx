@@ -1,17 +1,17 @@
 // Find in the whole session: the server looks through all texts, also those that are not in the
 // document; Enter goes to the next place and opens what is folded on the way.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { useKeys } from "../keys";
+import { useMemo, useRef } from "preact/hooks";
+import { hint, useKeys } from "../keys";
 import { counted } from "../parts/numbers";
 import type { FoundInSession } from "../types";
 import { param, replaceParams } from "../url";
 import { useAsk } from "../use_ask";
 import type { Session } from "./rows";
+import { cardsOf, isInCards } from "./tool_view";
 
 const NONE: ReadonlySet<string> = new Set();
 
 export function useFind(session: Session, open: (id: string) => void) {
-  const [shown, setShown] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const text = param("q");
   const { project, session_id, trace_id } = session.outline;
@@ -19,34 +19,34 @@ export function useFind(session: Session, open: (id: string) => void) {
   const asked = useAsk("GET /api/session-find", query);
   const answer = asked.stale ? null : asked.answer;
   const places = useMemo(
-    () => (answer && text ? placesOf(session, answer) : []),
+    () => (answer && text ? placesOf(session, answer, text) : []),
     [session, answer, text],
   );
   const matches = useMemo(() => (places.length ? new Set(places) : NONE), [places]);
   const here = places.indexOf(param("at"));
-  useEffect(() => {
-    if (shown) field.current?.select();
-  }, [shown]);
   const step = (by: 1 | -1) => {
     const next = places[(here + by + places.length) % places.length];
     if (next) open(next);
   };
   const close = () => {
-    setShown(false);
+    if (field.current) field.current.value = "";
+    field.current?.blur();
     replaceParams({ q: "" });
   };
-  useKeys(shown || text ? { out: close } : {});
+  useKeys(text ? { out: close } : {});
   const number = answer ? counted(places.length, "place") : "…";
   const status = asked.error ? asked.error.message : number;
-  const bar = (shown || text) && (
+  const bar = (
     <search class="find">
       <input
         ref={field}
         type="search"
         aria-label="Find in this session"
         placeholder="Find in this session"
+        title={hint("find")}
         defaultValue={text}
         onKeyDown={(event) => {
+          if (event.key === "Escape" && !text) event.currentTarget.blur();
           if (event.key !== "Enter") return;
           event.preventDefault();
           const wanted = event.currentTarget.value;
@@ -54,29 +54,44 @@ export function useFind(session: Session, open: (id: string) => void) {
           else step(event.shiftKey ? -1 : 1);
         }}
       />
-      <span role="status">
-        {text ? (here >= 0 ? `${here + 1} of ${status}` : status) : "press Enter to find"}
-      </span>
-      <button type="button" onClick={close}>
-        Close
-      </button>
+      {text && (
+        <>
+          <span role="status">{here >= 0 ? `${here + 1} of ${status}` : status}</span>
+          <button type="button" onClick={() => step(-1)} disabled={!places.length}>
+            <span aria-hidden="true">↑</span>
+            <span class="hidden">Place before</span>
+          </button>
+          <button type="button" onClick={() => step(1)} disabled={!places.length}>
+            <span aria-hidden="true">↓</span>
+            <span class="hidden">Next place</span>
+          </button>
+          <button type="button" onClick={close}>
+            Close
+          </button>
+        </>
+      )}
     </search>
   );
-  return { bar, matches, begin: () => (shown ? field.current?.focus() : setShown(true)) };
+  return { bar, matches, begin: () => field.current?.select() };
 }
 
 /** The rows, in their order, in which something was found. */
-function placesOf(session: Session, matches: FoundInSession): string[] {
+function placesOf(session: Session, matches: FoundInSession, text: string): string[] {
   const messages = new Set(matches.messages);
   const ids = new Set([...matches.turns, ...matches.calls, ...matches.tools]);
   const { outline } = session;
-  return session.rows
-    .filter((row) => {
-      if (ids.has(row.id)) return true;
-      if (row.kind !== "call") return false;
-      return [...row.call.new, ...row.call.replies].some((at) =>
-        messages.has(outline.messages[at]?.hash ?? ""),
-      );
-    })
-    .map((row) => row.id);
+  for (const row of session.rows) {
+    if (row.kind !== "call") continue;
+    const heads = [...row.call.new, ...row.call.replies].flatMap(
+      (at) => outline.messages[at] ?? [],
+    );
+    for (const head of heads.filter(({ hash }) => messages.has(hash))) {
+      // A tool's result stands in the card of the tool.
+      const cards = isInCards(head, row.call, session)
+        ? cardsOf(head, row.call, session, text)
+        : [row.id];
+      for (const id of cards) ids.add(id);
+    }
+  }
+  return session.rows.filter((row) => ids.has(row.id)).map((row) => row.id);
 }

@@ -1,71 +1,104 @@
-// What a session is, and what can be done with all of it.
+// What a session is, and how it is read. It stays while the conversation goes by.
+import type { ComponentChildren } from "preact";
+import { End } from "../parts/end";
+import { Id } from "../parts/id";
 import { KeyButton } from "../parts/key_button";
-import { counted, dollars } from "../parts/numbers";
+import { counted, dollars, seconds } from "../parts/numbers";
 import { save } from "../parts/save";
-import { plain } from "../parts/text";
-import type { Outline } from "../types";
+import { Segments } from "../parts/segments";
+import { Line } from "../parts/text";
+import type { Outline, OutlineTurn } from "../types";
 import { param, replaceParams, toggleParam } from "../url";
-import type { Level } from "./rows";
+import type { Level, Only } from "./rows";
 
 interface Props {
   outline: Outline;
   level: Level;
+  only: readonly Only[];
   following: boolean;
+  children: ComponentChildren;
 }
 
-export function Header({ outline, level, following }: Props) {
+export function Header({ outline, level, only, following, children }: Props) {
   const roots = outline.turns.filter((turn) => !turn.parent_turn_id);
   const cost = roots.some((turn) => turn.cost_usd !== null)
     ? roots.reduce((sum, turn) => sum + (turn.cost_usd ?? 0), 0)
     : null;
+  const id = outline.session_id || outline.trace_id;
+  const title = roots.find((turn) => turn.user_message.head.trim())?.user_message.head;
+  const last = roots.at(-1);
+  const facts = [
+    counted(outline.turns.length, "turn"),
+    counted(outline.calls.length, "call"),
+    cost === null ? "cost unknown" : dollars(cost),
+    outline.running || !roots.length ? "" : seconds(lasted(roots)),
+  ];
   return (
-    <header class="bar">
-      <h1>
-        <bdi>{plain(outline.session_id || outline.trace_id)}</bdi>
-      </h1>
-      <span class="faint">
-        {counted(outline.turns.length, "turn")} · {counted(outline.calls.length, "call")} ·{" "}
-        {dollars(cost)}
-      </span>
-      <span class="space" />
-      <button
-        type="button"
-        onClick={() => {
-          const { project, session_id: session, trace_id: trace } = outline;
-          void save({ project, session, trace }, session || trace);
-        }}
-      >
-        Save as HTML
-      </button>
-      <KeyButton action="waterfall" on={param("w") === "1"} act={() => toggleParam("w")} bare>
-        waterfall
-      </KeyButton>
-      <KeyButton action="follow" on={following} act={() => toggleParam("f")} bare>
-        <span aria-hidden="true" class={following && outline.running ? "busy" : "faint"}>
-          ●{" "}
-        </span>
-        {following ? (outline.running ? "following" : "following, nothing runs") : "follow"}
-      </KeyButton>
-      <fieldset class="levels">
-        <legend class="hidden">Level of detail</legend>
-        {([1, 2, 3] as const).map((one) => (
+    <header class="bar stays">
+      <h1>{title ? <Line text={title} /> : <Id id={id} what="session" />}</h1>
+      <p class="summary">
+        {last && <End end={last.ended_how.split(":")[0] ?? ""} title={last.ended_how} />}
+        <span>{facts.filter(Boolean).join(" · ")}</span>
+        {title && <Id id={id} what="session" />}
+      </p>
+      <div class="tools">
+        {children}
+        {ONLY.map(([kind, words, meaning]) => (
           <button
-            key={one}
+            key={kind}
             type="button"
-            aria-pressed={level === one}
-            title={LEVELS[one]}
-            onClick={() => replaceParams({ l: String(one) })}
+            title={meaning}
+            aria-pressed={only.includes(kind)}
+            onClick={() => {
+              const others = only.filter((one) => one !== kind);
+              replaceParams({
+                only: (only.includes(kind) ? others : [...only, kind]).join(" "),
+              });
+            }}
           >
-            {one}
+            {words}
           </button>
         ))}
-      </fieldset>
+        <Segments
+          label="Level of detail"
+          choices={LEVELS}
+          value={String(level) as "1" | "2" | "3"}
+          choose={(one) => replaceParams({ l: one })}
+        />
+        <KeyButton action="waterfall" on={param("w") === "1"} act={() => toggleParam("w")} bare>
+          Waterfall
+        </KeyButton>
+        <KeyButton action="follow" on={following} act={() => toggleParam("f")} bare>
+          {following ? (outline.running ? "Following" : "Following, nothing runs") : "Follow"}
+        </KeyButton>
+        <button
+          type="button"
+          onClick={() => {
+            const { project, session_id: session, trace_id: trace } = outline;
+            void save({ project, session, trace }, session || trace);
+          }}
+        >
+          Save as HTML
+        </button>
+      </div>
     </header>
   );
 }
 
-const LEVELS = {
-  1: "what users and agents said, and how turns ended",
-  2: "calls and tools too, one line each",
-  3: "everything: thinking, results, system prompts",
-} as const;
+/** Seconds from when the first of these turns began to when the last of them ended. */
+function lasted(turns: readonly OutlineTurn[]): number {
+  const begun = turns.map((turn) => Date.parse(turn.start_time) / 1000);
+  const ended = turns.map((turn, at) => (begun[at] ?? 0) + turn.duration);
+  return Math.max(...ended) - Math.min(...begun);
+}
+
+const ONLY = [
+  ["failures", "Only failures", "failed tools, errors, turns that did not complete"],
+  ["tools", "Only tools", "tool calls, and the turns that they are in"],
+] as const;
+
+const LEVELS = [
+  ["1", "Said", "what users and agents said, and how turns ended"],
+  ["2", "Steps", "calls and tools too, one line each"],
+  ["3", "All", "everything: thinking, results, system prompts"],
+] as const;

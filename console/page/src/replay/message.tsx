@@ -5,7 +5,9 @@ import { bytes, count } from "../parts/numbers";
 import { Missing } from "../parts/states";
 import { Line, plain, Verbatim } from "../parts/text";
 import { Arguments } from "../reading/arguments";
-import { type Form, formOf, nextForm } from "../reading/forms";
+import { Clamped } from "../reading/clamped";
+import { type Form, formOf, switchForm } from "../reading/forms";
+import { imagesIn, Picture } from "../reading/images";
 import { LongText } from "../reading/long_text";
 import { Written } from "../reading/written";
 import type { Head } from "../types";
@@ -24,24 +26,20 @@ interface Props {
 export function Message({ head, project, scope, id, without = [] }: Props) {
   const parts = head.recorded ? partsOf(project, scope, head.hash) : undefined;
   const form = formOf(id);
-  const more = (part: number) => (start: number, signal: AbortSignal) =>
-    ask("GET /api/message-text", { project, scope, hash: head.hash, part, start }, signal).then(
-      (reply) => reply.answer,
-    );
-  const cut = cutOf(project, scope, head.hash);
+  const role = roleOf(head);
   return (
-    <div class={`message ${roleOf(head)}`}>
+    <div class={`message ${role}`}>
       <div class="who">
-        <span class="role">{roleOf(head) === "tool" ? "tool" : plain(head.role || "message")}</span>
+        <span class="role">{role === "tool" ? "tool" : plain(head.role || "message")}</span>
         {parts && (
           <button
             type="button"
             class="form"
             title={hint("form")}
-            aria-label={`${NAMES[form]}: show another form`}
-            onClick={() => nextForm(id, parts.map(textOf))}
+            aria-pressed={form === "raw"}
+            onClick={() => switchForm(id)}
           >
-            {NAMES[form]}
+            raw
           </button>
         )}
       </div>
@@ -58,9 +56,9 @@ export function Message({ head, project, scope, id, without = [] }: Props) {
               <PartView
                 key={at}
                 part={part}
-                prose={isProse(head)}
+                speaker={role}
                 form={form}
-                more={cut.includes(at) ? more(at) : null}
+                more={moreOf(project, scope, head.hash, at)}
               />
             ),
         )}
@@ -69,21 +67,16 @@ export function Message({ head, project, scope, id, without = [] }: Props) {
   );
 }
 
-const NAMES: Readonly<Record<Form, string>> = {
-  verbatim: "text",
-  markdown: "Markdown",
-  tree: "tree",
-};
+type Role = "user" | "assistant" | "tool" | "system";
 
-function roleOf(head: Head): string {
+/** Lines that a text of each role takes before it is folded. */
+const LINES: Readonly<Record<Role, number>> = { user: 40, assistant: 60, tool: 12, system: 3 };
+
+function roleOf(head: Head): Role {
   // Anthropic's results of tools come as a user's message.
   if (head.kinds.length && head.kinds.every((kind) => kind === "tool_call_response")) return "tool";
-  if (["user", "assistant", "tool"].includes(head.role)) return head.role;
-  return head.role === "function" ? "tool" : "system";
-}
-
-function isProse(head: Head): boolean {
-  return ["user", "assistant"].includes(roleOf(head));
+  if (head.role === "user" || head.role === "assistant") return head.role;
+  return ["tool", "function"].includes(head.role) ? "tool" : "system";
 }
 
 function Beginning({ head, without }: { head: Head; without: readonly string[] }) {
@@ -91,39 +84,61 @@ function Beginning({ head, without }: { head: Head; without: readonly string[] }
   return (
     <>
       {head.thoughts && !without.includes("reasoning") && <Thoughts text={head.thoughts} />}
-      {text && <Written text={text} form="verbatim" prose={isProse(head)} />}
+      {text && (
+        <Clamped
+          text={text}
+          lines={LINES[roleOf(head)]}
+          form="read"
+          prose={roleOf(head) !== "tool"}
+        />
+      )}
     </>
   );
 }
 
-/** The text of a part that can be shown in several forms. */
-export function textOf(part: Part): unknown {
+/** The text of a part of a known type. */
+function textOf(part: Part): unknown {
   if (part.type === "tool_call") return part.arguments;
   return part.type === "tool_call_response" ? resultText(part.response) : (part.content ?? "");
 }
 
+/** What asks for the rest of a part; `null` where the server has sent all of it. */
+export function moreOf(
+  project: string,
+  scope: string,
+  hash: string,
+  part: number,
+): PartProps["more"] {
+  if (!cutOf(project, scope, hash).includes(part)) return null;
+  return (start, signal) =>
+    ask("GET /api/message-text", { project, scope, hash, part, start }, signal).then(
+      (reply) => reply.answer,
+    );
+}
+
 interface PartProps {
   part: Part;
-  prose: boolean;
+  speaker: Role;
   form: Form;
   /** Asks for what follows, where the server has cut the part. */
   more: Parameters<typeof LongText>[0]["read"] | null;
 }
 
-function PartView({ part, prose, form, more }: PartProps) {
+export function PartView({ part, speaker, form, more }: PartProps) {
+  const prose = speaker !== "tool" && part.type === "text";
   const known = ["reasoning", "text", "tool_call", "tool_call_response"].includes(part.type ?? "");
   if (known && more) {
     const value = textOf(part);
     return (
       <>
-        {part.type === "tool_call" && <span class="mono">⚒ {plain(part.name ?? "")}</span>}
+        {part.type === "tool_call" && <strong class="mono">{plain(part.name ?? "")}</strong>}
         <LongText
           text={written(value)}
           size={part.original_bytes ?? 0}
           begins={typeof (part.response ?? value) === "string"}
           read={more}
           form={form}
-          prose={prose && part.type === "text"}
+          prose={prose}
         />
       </>
     );
@@ -135,7 +150,7 @@ function PartView({ part, prose, form, more }: PartProps) {
   if (part.type === "tool_call") {
     return (
       <div class="asked">
-        ⚒ <span class="mono">{plain(part.name ?? "")}</span>
+        <strong class="mono">{plain(part.name ?? "")}</strong>
         <Arguments value={part.arguments} form={form} />
         {rest}
       </div>
@@ -144,7 +159,10 @@ function PartView({ part, prose, form, more }: PartProps) {
   if (known) {
     return (
       <>
-        <Written text={written(textOf(part))} form={form} prose={prose && part.type === "text"} />
+        <Clamped text={written(textOf(part))} lines={LINES[speaker]} form={form} prose={prose} />
+        {imagesIn(part.response).map((image, at) => (
+          <Picture key={at} image={image} />
+        ))}
         {rest}
       </>
     );
@@ -153,6 +171,8 @@ function PartView({ part, prose, form, more }: PartProps) {
 }
 
 function Other({ part }: { part: Part }) {
+  const [image] = imagesIn([part]);
+  if (image) return <Picture image={image} />;
   if (part.sha256 || part.uri) {
     const what = [
       part.modality ?? part.type,
@@ -165,14 +185,14 @@ function Other({ part }: { part: Part }) {
   return <Verbatim text={written(part)} />;
 }
 
-export function Thoughts({ text, form = "verbatim" }: { text: string; form?: Form }) {
+export function Thoughts({ text, form = "read" }: { text: string; form?: Form }) {
   if (!text.trim()) return null;
   return (
     <details class="thoughts" data-min="3">
       <summary>
         thinking, {count(text.length)} characters: <Line text={text.slice(0, 120)} />
       </summary>
-      <Written text={text} form={form} />
+      <Written text={text} form={form} prose />
     </details>
   );
 }

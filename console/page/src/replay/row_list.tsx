@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { announceSometimes } from "../frame/live";
 import { count, counted } from "../parts/numbers";
 import { replaceParams } from "../url";
+import { Actions } from "./actions";
 import { RowView } from "./row_view";
 import type { Row, Session } from "./rows";
 import { arrived } from "./texts";
@@ -116,6 +117,7 @@ function RowShown({ row, session, folded, chosen, reached, place, of, hands }: R
     ],
     [row, session, folded, hands],
   );
+  const actions = chosen && <Actions id={row.id} span={spanOf(row)} />;
   return useMemo(
     () => (
       // biome-ignore lint/a11y/useKeyWithClickEvents: j and k move the cursor here.
@@ -133,10 +135,17 @@ function RowShown({ row, session, folded, chosen, reached, place, of, hands }: R
         }}
       >
         {inner}
+        {actions}
       </article>
     ),
-    [row, inner, chosen, reached, place, of, hands],
+    [row, inner, actions, chosen, reached, place, of, hands],
   );
+}
+
+/** Of the call that the row is of. */
+function spanOf(row: Row): string {
+  const call = row.kind === "call" || row.kind === "tool" ? row.call : null;
+  return call?.span_id ?? "";
 }
 
 function isDrawn(list: { current: HTMLDivElement | null }): boolean {
@@ -147,7 +156,12 @@ function classOf(row: Row): string {
   const together = row.kind === "tool" ? row.together : null;
   const at =
     together && (together.at === 0 ? "first" : together.at === together.of - 1 ? "last" : "");
-  return ["row", row.problem ? "problem-row" : "", together ? `together ${at}` : ""]
+  return [
+    "row",
+    `${row.kind}-row`,
+    row.problem ? "problem-row" : "",
+    together ? `together ${at}` : "",
+  ]
     .filter(Boolean)
     .join(" ");
 }

@@ -7,8 +7,8 @@ import type { Head, OutlineCall, OutlineTurn, ToolsChange } from "../types";
 import { param, to } from "../url";
 import { Definition } from "./definition";
 import { Message } from "./message";
-import { type CallRow, lostCache, type Row, type Session } from "./rows";
-import { ToolView } from "./tool_view";
+import { type CallRow, isAnswer, lostCache, type Row, type Session } from "./rows";
+import { isInCards, ToolView } from "./tool_view";
 import { useNow } from "./use_now";
 
 interface Props {
@@ -54,7 +54,7 @@ function TurnBegin({ turn, number, folded, onFold }: TurnProps) {
       <span class={tone}>
         <Icon name={icon} /> {plain(turn.ended_how)}
       </span>
-      <span class="faint">
+      <span class="faint when">
         <When time={turn.start_time} />
       </span>
     </h2>
@@ -123,14 +123,21 @@ function CallView({ row, session }: { row: CallRow; session: Session }) {
       <Changes call={call} project={project} />
       {call.system_new && call.system && (
         <div data-min="3">
-          <Definition project={project} hash={call.system} label="system prompt" />
+          <Definition
+            project={project}
+            hash={call.system}
+            label="system prompt"
+            head={outline.definitions.find((one) => one.hash === call.system)?.text.head}
+          />
         </div>
       )}
-      {heads(call.new).map((head) => (
-        <div key={head.hash} data-min={isAnswer(head) || head.role !== "user" ? "3" : "1"}>
-          {message(head)}
-        </div>
-      ))}
+      {heads(call.new)
+        .filter((head) => !isInCards(head, call, session))
+        .map((head) => (
+          <div key={head.hash} data-min={isAnswer(head) || head.role !== "user" ? "3" : "1"}>
+            {message(head)}
+          </div>
+        ))}
       <CallLine row={row} project={project} />
       {heads(call.replies)
         .filter((head) => !head.recorded || head.kinds.some((kind) => kind !== "tool_call"))
@@ -146,10 +153,10 @@ const SAYING = new Set(["", "chat", "text_completion", "generate_content"]);
 
 function CallLine({ row: { call, number }, project }: { row: CallRow; project: string }) {
   const facts = [
-    call.new.length ? `+${counted(call.new.length, "message")}` : "",
+    seconds(call.duration),
     call.input_tokens === null
       ? ""
-      : `${count(call.input_tokens)} → ${count(call.output_tokens)} tok`,
+      : `${count(call.input_tokens)} → ${count(call.output_tokens)} tokens`,
     call.cache_read_tokens ? `${count(call.cache_read_tokens)} cached` : "",
     call.cost_usd === null ? "" : dollars(call.cost_usd),
     call.tries > 1 ? `${count(call.tries)} tries` : "",
@@ -157,15 +164,12 @@ function CallLine({ row: { call, number }, project }: { row: CallRow; project: s
   return (
     <p class="line" data-min="2">
       <a href={to("call", project, call.span_id)} tabIndex={-1}>
-        ● call {number}
+        call {number}
       </a>{" "}
       {!SAYING.has(call.operation) && <b>{plain(call.operation)} </b>}
       <bdi>{plain(call.model)}</bdi>
       {call.agent_name && <bdi class="faint"> {plain(call.agent_name)}</bdi>}
-      <span class="faint">
-        {" "}
-        {seconds(call.duration)} · {facts.join(" · ")}
-      </span>
+      <span class="faint"> {facts.join(" · ")}</span>
     </p>
   );
 }
@@ -198,9 +202,4 @@ export function toolChanges(change: ToolsChange): string {
     ...change.changed.map((name) => `~${name}`),
   ];
   return notes.join(", ") || "in another order, or not recorded";
-}
-
-/** A tool's result as the model was given it: Anthropic's come as a user's message. */
-export function isAnswer(head: Head): boolean {
-  return head.kinds.length > 0 && head.kinds.every((kind) => kind === "tool_call_response");
 }

@@ -1,7 +1,14 @@
 // The outline as rows in reading order. A row knows from which level of detail on it is shown, so
 // that a level is a filter over rows that are there already.
 import { kindOfEnd } from "../parts/end";
-import type { Outline, OutlineCall, OutlineRequest, OutlineTool, OutlineTurn } from "../types";
+import type {
+  Head,
+  Outline,
+  OutlineCall,
+  OutlineRequest,
+  OutlineTool,
+  OutlineTurn,
+} from "../types";
 
 export type Level = 1 | 2 | 3;
 
@@ -41,6 +48,8 @@ export interface Session {
   readonly rows: readonly Row[];
   readonly calls: ReadonlyMap<string, OutlineCall>;
   readonly turns: ReadonlyMap<string, OutlineTurn>;
+  /** By the span of a call: the places of the messages that answer the tool calls of its reply. */
+  readonly answers: ReadonlyMap<string, readonly number[]>;
 }
 
 export function isProblem(end: string): boolean {
@@ -117,8 +126,25 @@ export function sessionOf(outline: Outline): Session {
     }
   }
   close(0);
-  return { outline, rows, calls, turns };
+  return { outline, rows, calls, turns, answers: answersOf(outline) };
 }
+
+function answersOf(outline: Outline): Map<string, number[]> {
+  const answers = new Map<string, number[]>();
+  for (const call of outline.calls) {
+    const places = call.new.filter((at) => isAnswer(outline.messages[at]));
+    if (!call.before || !places.length) continue;
+    answers.set(call.before, [...new Set([...(answers.get(call.before) ?? []), ...places])]);
+  }
+  return answers;
+}
+
+/** A tool's result as the model was given it: Anthropic's come as a user's message. */
+export function isAnswer(head: Head | undefined): boolean {
+  return Boolean(head?.kinds.length) && head?.kinds.every((kind) => kind === ANSWER) === true;
+}
+
+export const ANSWER = "tool_call_response";
 
 function toolRow(
   base: Pick<ToolRow, "id" | "depth" | "inside">,
@@ -141,6 +167,25 @@ export function shownRows(rows: readonly Row[], level: Level, folded: ReadonlySe
         (turn) => folded.has(turn) && !(row.kind === "end" && row.turn.turn_id === turn),
       ),
   );
+}
+
+/** What a session can be narrowed to. */
+export type Only = "failures" | "tools";
+
+/** Of rows those of these kinds, and the turns that they are in. */
+export function onlyRows(rows: readonly Row[], only: readonly Only[]): readonly Row[] {
+  if (!only.length) return rows;
+  const isOfKind = (row: Row) =>
+    row.kind !== "turn" &&
+    (!only.includes("failures") || row.problem) &&
+    (!only.includes("tools") || row.kind === "tool");
+  const kept = rows.filter(isOfKind);
+  const turns = new Set(kept.flatMap((row) => row.inside));
+  return rows.filter((row) => isOfKind(row) || (isTurn(row) && turns.has(row.turn.turn_id)));
+}
+
+function isTurn(row: Row): row is Extract<Row, { readonly turn: OutlineTurn }> {
+  return row.kind === "turn" || row.kind === "end";
 }
 
 /** The hashes of the messages that rows show, each once, in their order. */

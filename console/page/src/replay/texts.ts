@@ -3,6 +3,7 @@ import { batch, type Signal, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ask } from "../api";
 import { announce } from "../frame/live";
+import { imagesIn } from "../reading/images";
 
 export interface Part {
   readonly type?: string;
@@ -115,16 +116,21 @@ export function written(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
-/** The text of Anthropic's list of text blocks, else the value as it is written. */
+/** The text of a list of text blocks beside images that are shown, else the value as written. */
 export function resultText(value: unknown): string {
-  if (Array.isArray(value) && value.length && value.every(isTextBlock)) {
-    return value.map((block) => block.text).join("\n");
-  }
-  return written(value);
+  if (!Array.isArray(value) || !value.length) return written(value);
+  const texts = value.filter(isTextBlock);
+  const whole = texts.length + imagesIn(value).length === value.length;
+  return whole ? texts.map((block) => block.text).join("\n") : written(value);
 }
 
 function isTextBlock(value: unknown): value is { text: string } {
   return (
-    typeof value === "object" && value !== null && "text" in value && typeof value.text === "string"
+    typeof value === "object" &&
+    value !== null &&
+    "type" in value &&
+    value.type === "text" &&
+    "text" in value &&
+    typeof value.text === "string"
   );
 }

@@ -4,12 +4,9 @@ import { announce } from "../frame/live";
 import { useKeys } from "../keys";
 import { copy } from "../parts/copy";
 import { placeAfter } from "../parts/list";
-import { nextForm } from "../reading/forms";
+import { switchForm } from "../reading/forms";
 import { go, param, replaceParams, to, toggleParam, withParams } from "../url";
-import { textOf } from "./message";
-import type { CallRow, Level, Row, Session, ToolRow } from "./rows";
-import { partsOf } from "./texts";
-import { argumentsOf } from "./tool_view";
+import type { Level, Row, Session } from "./rows";
 
 interface Keyed {
   session: Session;
@@ -68,9 +65,7 @@ export function useReplayKeys(keyed: Keyed): void {
     follow: () => toggleParam("f"),
     find,
     waterfall: () => toggleParam("w"),
-    form:
-      (row?.kind === "call" || row?.kind === "tool") &&
-      (() => nextForm(row.id, textsOf(row, session))),
+    form: (row?.kind === "call" || row?.kind === "tool") && (() => switchForm(row.id)),
     judge: turn && (() => go(withParams(["review"], { of: project, at: turn }))),
     copyId: row && (() => copy(row.id.split(".")[0] ?? row.id, "the id")),
     ...(span && {
@@ -96,18 +91,4 @@ async function copyAs(project: string, span: string, form: "curl" | "python"): P
   const { answer } = await ask("GET /api/request", { project, span });
   if (answer[form]) await copy(answer[form], form === "curl" ? "the curl command" : "the program");
   else announce(answer.reason);
-}
-
-/** The texts of a row that can be shown in several forms. */
-function textsOf(row: CallRow | ToolRow, session: Session): unknown[] {
-  if (row.kind === "tool") {
-    const { asked, ran } = row.request;
-    return [argumentsOf(row, session) ?? asked.arguments, ran?.result.head, asked.seen];
-  }
-  const { project, session_id, trace_id, messages } = session.outline;
-  return [...row.call.new, ...row.call.replies].flatMap((at) => {
-    const head = messages[at];
-    const parts = partsOf(project, session_id || trace_id, head?.hash ?? "");
-    return parts ? parts.map(textOf) : [head?.text];
-  });
 }

@@ -10,11 +10,11 @@ import { bytes, count, dollars, estimated, seconds, When } from "../parts/number
 import { save } from "../parts/save";
 import { Answered, Missing, Recorded } from "../parts/states";
 import { Folded, Line, plain, Verbatim } from "../parts/text";
-import { nextForm } from "../reading/forms";
+import { switchForm } from "../reading/forms";
 import { Definition } from "../replay/definition";
 import { Fact, Facts, NamedFacts, TokenFacts } from "../replay/inspector";
-import { Message, textOf } from "../replay/message";
-import { partsOf, prettyJson, useTextsOf } from "../replay/texts";
+import { Message } from "../replay/message";
+import { prettyJson, useTextsOf } from "../replay/texts";
 import type { CallScreen, CostParts, RequestAnswer } from "../types";
 import { address, go, param, replaceParams, to, toggleParam, withParams } from "../url";
 import { useAsk } from "../use_ask";
@@ -51,10 +51,7 @@ function Known({ call }: { call: CallScreen }) {
   useKeys({
     next: () => move(1),
     previous: () => move(-1),
-    form:
-      chosen &&
-      (() =>
-        nextForm(chosen.hash, partsOf(project, scopeOf(call), chosen.hash)?.map(textOf) ?? [])),
+    form: chosen && (() => switchForm(chosen.hash)),
     nextGroup: open(call.after),
     previousGroup: open(call.before),
     up: () => go(withParams(["s", project, call.session_id], replayParams(call))),

@@ -12,9 +12,9 @@ import { useOutline } from "../replay/follow";
 import { Header } from "../replay/header";
 import { Inspector } from "../replay/inspector";
 import { SessionMap } from "../replay/map";
-import { placeOfRow } from "../replay/place";
+import { onlyOf, placeOfRow } from "../replay/place";
 import { Rows, useMoving, useNewRows, WHOLE } from "../replay/row_list";
-import { hashesOf, type Level, sessionOf, shownRows } from "../replay/rows";
+import { hashesOf, type Level, onlyRows, sessionOf, shownRows } from "../replay/rows";
 import { useTextsOf } from "../replay/texts";
 import { useReplayKeys } from "../replay/use_keys";
 import type { Outline } from "../types";
@@ -56,7 +56,12 @@ function Conversation({ outline, following }: { outline: Outline; following: boo
   const level = Number(param("l") || "3") as Level;
   const foldedText = param("d");
   const folded = useMemo(() => new Set(foldedText.split(" ").filter(Boolean)), [foldedText]);
-  const shown = useMemo(() => shownRows(session.rows, level, folded), [session, level, folded]);
+  const onlyText = param("only");
+  const only = useMemo(() => onlyOf(onlyText), [onlyText]);
+  const shown = useMemo(
+    () => shownRows(onlyRows(session.rows, only), level, folded),
+    [session, only, level, folded],
+  );
   const at = shown.findIndex((row) => row.id === param("at"));
   const hashes = useMemo(() => hashesOf(session).slice(0, 2 * WHOLE), [session]);
   useTextsOf(outline.project, outline.session_id || outline.trace_id, hashes);
@@ -73,37 +78,49 @@ function Conversation({ outline, following }: { outline: Outline; following: boo
   useReplayKeys({ session, shown, at, level, folded, open, find: find.begin });
   const waterfall = param("w") === "1";
   const { file, failed } = useFile<typeof WaterfallFile>(waterfall ? "/static/waterfall.js" : null);
+  const inspected = param("i") !== "off";
+  const look = ["replay", waterfall ? "beside-time" : "", inspected ? "" : "wide"];
   return (
-    <div class={waterfall ? "replay beside-time" : "replay"} data-level={level}>
-      <Header outline={outline} level={level} following={following} />
-      {find.bar}
-      {failed && <Missing reason="The waterfall could not be loaded." />}
-      {waterfall && file && (
-        <file.Waterfall
+    <>
+      <Header outline={outline} level={level} only={only} following={following}>
+        {find.bar}
+      </Header>
+      <div class={look.filter(Boolean).join(" ")} data-level={level}>
+        {failed && <Missing reason="The waterfall could not be loaded." />}
+        {waterfall && file && (
+          <file.Waterfall
+            session={session}
+            chosen={shown[at]}
+            folded={folded}
+            following={following}
+            open={open}
+            toggle={toggle}
+          />
+        )}
+        <Rows
+          list={list}
           session={session}
-          chosen={shown[at]}
+          shown={shown}
+          at={at}
           folded={folded}
-          following={following}
-          open={open}
+          clicked={clicked}
           toggle={toggle}
         />
-      )}
-      <Rows
-        list={list}
-        session={session}
-        shown={shown}
-        at={at}
-        folded={folded}
-        clicked={clicked}
-        toggle={toggle}
-      />
-      {unseen.length > 0 && (
-        <button type="button" class="unseen" onClick={() => open(unseen[0] ?? "")}>
-          {counted(unseen.length, "new row")} <span aria-hidden="true">↓</span>
-        </button>
-      )}
-      <SessionMap rows={shown} at={at} matches={find.matches} open={open} />
-      <Inspector row={shown[at]} session={session} />
-    </div>
+        {!shown.length && <Nothing title="Nothing in this session is of that kind." />}
+        {unseen.length > 0 && (
+          <button type="button" class="unseen" onClick={() => open(unseen[0] ?? "")}>
+            {counted(unseen.length, "new row")} <span aria-hidden="true">↓</span>
+          </button>
+        )}
+        <SessionMap rows={shown} at={at} matches={find.matches} open={open} />
+        {inspected ? (
+          <Inspector row={shown[at]} session={session} />
+        ) : (
+          <button type="button" class="inspect" onClick={() => replaceParams({ i: "" })}>
+            Show details
+          </button>
+        )}
+      </div>
+    </>
   );
 }

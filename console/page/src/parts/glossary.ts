@@ -1,0 +1,14 @@
+// What our words mean, as tooltips: the guide's first page has the same words.
+export const GLOSSARY: Readonly<Record<string, string>> = {
+  round: "which model call of its turn this is",
+  rounds: "how many model calls the turn made, one after the other",
+  "first token": "from the request to the first piece of the answer",
+  finish: "why the provider says that the model stopped",
+  "read from cache": "tokens of the prompt that the provider had kept from an earlier call",
+  "written to cache": "tokens of the prompt that the provider keeps for later calls",
+  reasoning: "tokens that the model wrote to itself before it answered; part of tokens out",
+  "same arguments": "how often the turn called this tool with these arguments, up to this call",
+  version: "the version of the agent's configuration",
+  messages: "how many messages were sent with the request",
+  tries: "how often the SDK sent the request until it was answered",
+};
