@@ -158,7 +158,11 @@ def test_each_panel_has_its_sql(look: Look, demo_page: ServedPage) -> None:
         assert rows.nth(at).inner_text().split() == [one["end"], str(one["turns"])]
 
 
-def test_nothing_says_how_to_begin(look: Look, demo_page: ServedPage) -> None:
-    """The lines that record something."""
+def test_a_project_without_turns_leads_to_those_that_have_some(
+    look: Look, demo_page: ServedPage
+) -> None:
+    """The store is not empty: nobody is told how to begin."""
     seen = look(demo_page, "/?project=nobody")
-    expect(seen.page.locator(".nothing")).to_contain_text("turnspan.configure()")
+    expect(seen.page.locator(".nothing")).to_contain_text("The project nobody has none")
+    seen.page.get_by_role("link", name="Show all projects and all times").click()
+    expect(seen.page.locator(".panel a.sql")).to_have_count(8)

@@ -109,6 +109,7 @@ READING: dict[str, tuple[str, dict[str, Any]]] = {
     "lineage_experiments": ("/api/lineage/experiments", {}),
     "lineage": ("/api/lineage", {"session": "camp"}),
     "serving": ("/api/serving", {}),
+    "first-records": ("/api/first-records", {}),
 }  # fmt: skip
 """GET: the name of the snapshot (the path, then the case), the path and its parameters."""
 
@@ -133,6 +134,7 @@ POSTED: dict[str, tuple[str, dict[str, Any]]] = {
     "lineage_steer": ("/api/lineage/steer", {**BY, "id": "5" * 32, "word": "directive",
                                              "text": "Name every source.",
                                              "lineages": [{**SHOP, "id": LINEAGE}]}),
+    "first-records_demo": ("/api/first-records/demo", {}),
 }  # fmt: skip
 """POST, on a copy of the store, one after the other."""
 

@@ -15,6 +15,7 @@ import "uplot/dist/uPlot.min.css";
 import "./styles/replay.css";
 import "./styles/reading.css";
 import "./styles/waterfall.css";
+import "./styles/welcome.css";
 import { takeToken } from "./token";
 import { listen } from "./url";
 import { askAgain } from "./use_ask";

@@ -393,6 +393,10 @@ export interface DefinitionText {
   text: string;
 }
 
+export interface DemoPlayed {
+  project: string;
+}
+
 export interface DiagnosticAnswer {
   name: string;
   title: string;
@@ -621,6 +625,12 @@ export interface FindInSessionQuery {
   text: string;
   session?: string;
   trace?: string;
+}
+
+export interface FirstRecords {
+  store: string;
+  otlp: OtlpAddress[];
+  demo_problem: string;
 }
 
 export interface FoundInSession {
@@ -948,6 +958,11 @@ export interface OrderQuery {
 export interface Ordered {
   given: StoredJudgment[];
   pairs: PairMade[];
+}
+
+export interface OtlpAddress {
+  endpoint: string;
+  problem: string;
 }
 
 export interface Outline {
@@ -1628,6 +1643,8 @@ export interface Endpoints {
   "POST /api/sql/save": { query: SavedSql; answer: SavedSqlAnswer };
   "GET /api/store": { query: NoQuery; answer: StoreFacts };
   "GET /api/arrivals": { query: ArrivalsQuery; answer: ArrivalsAnswer };
+  "GET /api/first-records": { query: NoQuery; answer: FirstRecords };
+  "POST /api/first-records/demo": { query: NoQuery; answer: DemoPlayed };
   "GET /api/turns": { query: PageQuery; answer: TurnsPage };
   "GET /api/sessions": { query: PageQuery; answer: SessionsPage };
   "GET /api/facets": { query: FacetsQuery; answer: Facets };

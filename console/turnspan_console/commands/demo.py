@@ -35,6 +35,7 @@ from turnspan_console.options import flag, optional, several, store_option
     "--consortium",
     "Let several models answer and an arbiter decide; uses llm-consortium if installed.",
 )
+@flag("--quiet", "Only play and record: show nothing of the records.")
 @flag("--open", "Open the records in a browser afterwards.", "and_open")
 @store_option
 @click.pass_context
@@ -48,6 +49,7 @@ def command(
     wiki: bool,
     camp: bool,
     consortium: bool,
+    quiet: bool,
     and_open: bool,
 ) -> None:
     """Play recorded agent runs through the real OpenAI and Anthropic SDKs and record them.
@@ -71,7 +73,7 @@ def command(
         chosen = wiki_demo
     elif camp:
         chosen = camp_demo
-    demonstrate(chosen)
+    demonstrate(chosen, show=not quiet)
     if and_open:
         context.find_root().meta["turnspan.store"] = chosen_store()[1]
         context.invoke(console.command, port=console.usual_or_free_port())

@@ -46,8 +46,11 @@ class Demonstration(Protocol):
         ...
 
 
-def demonstrate(example: Demonstration) -> None:
-    """Play an example into the chosen store and show what it is about."""
+def demonstrate(example: Demonstration, *, show: bool = True) -> None:
+    """Play an example into the chosen store and show what it is about.
+
+    Without ``show`` the records of an embedded store wait for who reads it next.
+    """
     with working("Reading the recorded runs"):
         example.need_example()
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
@@ -60,6 +63,8 @@ def demonstrate(example: Demonstration) -> None:
     if not dsn.embedded:  # however long that takes: readers wait a short time
         for error in ship(dsn).errors:
             note(error)
+    if not show:
+        return
     with opened(dsn) as store:
         example.show(store, dsn, played, begun, Output())
 

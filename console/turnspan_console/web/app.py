@@ -88,6 +88,7 @@ def _route(endpoint: WebEndpoint[Any, Any], reader: StoreReader) -> Route:
             asking = reader.ask(
                 lambda store: written(endpoint.answered(store, query, cancellation)),
                 apart=endpoint.apart,
+                create=endpoint.creates,
             )
             answer = await (
                 _waited_for(request, asking, cancellation) if endpoint.apart else asking

@@ -69,6 +69,8 @@ class WebEndpoint(Generic[Query, Answer]):
     apart: bool = False
     """Whether it may take long: it is answered beside the others, and ``handle`` is given what ends
     it when nobody waits for the answer any more."""
+    creates: bool = False
+    """Whether a store is made where there is none."""
     storeless: bool = False
     """Whether it is answered where the store cannot be asked, too: ``handle`` is given its DSN."""
     details: type[Any] | None = None

@@ -44,14 +44,19 @@ class StoreReader:
         self._kept_by: Holder | None = None
         self._closed = False
 
-    async def ask(self, question: Callable[[Store], T], *, apart: bool = False) -> T:
+    async def ask(
+        self, question: Callable[[Store], T], *, apart: bool = False, create: bool = False
+    ) -> T:
         """The answer of a function of the store. Raises what it raises, and ``StoreError``.
 
-        One that is asked ``apart`` has a connection of its own and keeps nobody waiting.
+        One that is asked ``apart`` has a connection of its own and keeps nobody waiting. With
+        ``create`` a store is made where there is none.
         """
         if not apart:
-            return await self._unless_kept(self._threads, lambda: self._answer(question))
-        store = await self._unless_kept(self._threads, lambda: self._answer(lambda store: store))
+            return await self._unless_kept(self._threads, lambda: self._answer(question, create))
+        store = await self._unless_kept(
+            self._threads, lambda: self._answer(lambda store: store, create)
+        )
         return await self._unless_kept(self._apart, lambda: self._asked(question, store))
 
     async def _unless_kept(self, threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
@@ -70,9 +75,9 @@ class StoreReader:
             raise StoreUnavailableError(_ENDING)
         return future.result()
 
-    def _answer(self, question: Callable[[Store], T]) -> T:
+    def _answer(self, question: Callable[[Store], T], create: bool) -> T:
         try:
-            store = self._store()
+            store = self._store(create)
         finally:
             self._kept_by = None
         try:
@@ -96,11 +101,11 @@ class StoreReader:
     def _keep(self, by: Holder) -> None:
         self._kept_by = by
 
-    def _store(self) -> Store:
+    def _store(self, create: bool) -> Store:
         store: Store | None = getattr(self._own, "store", None)
         if store is None:
             # Between two statements an embedded store is another process's that waits for it.
-            store = open_dsn(self.dsn, waiting=self._keep, landing=_LANDING_SECONDS)
+            store = open_dsn(self.dsn, create=create, waiting=self._keep, landing=_LANDING_SECONDS)
             self._own.store = store
             self._opened.append(store)
             self._landed = time.monotonic()

@@ -1,8 +1,9 @@
 // The frame around every screen.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Handlers, useKeys } from "../keys";
-import { Trouble } from "../parts/states";
+import { noStore, Trouble } from "../parts/states";
 import { SCREENS, screenOf } from "../screens";
+import { Welcome } from "../screens/welcome";
 import { address, go, to } from "../url";
 import { keepFocus } from "./focus";
 import { Palette } from "./palette";
@@ -38,7 +39,11 @@ export function Frame() {
       <TopBar showKeys={() => setSheet(true)} showPalette={() => setPalette(true)} />
       <main id="screen" ref={main} tabIndex={-1}>
         <Trouble />
-        <Component key={key} />
+        {noStore() && screen.name !== "settings" ? (
+          <Welcome reason={noStore()} />
+        ) : (
+          <Component key={key} />
+        )}
       </main>
       <StatusLine />
       <BarBelow />

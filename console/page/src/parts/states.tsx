@@ -56,18 +56,10 @@ function isSaid(error: AskError): boolean {
 const AGAIN = 5_000;
 const NO_STORE = "no store";
 
-/** Without any record: how to make some, and why there are none. */
-function Welcome({ message }: { message: string }) {
-  return (
-    <Nothing title="Nothing is recorded yet.">
-      <p>
-        Play recorded agents with <code>turnspan demo</code>, or record your own: call{" "}
-        <code>turnspan.configure()</code> and <code>turnspan.instrument()</code> when your program
-        starts. New records appear here automatically.
-      </p>
-      <p class="faint">{visible(message)}</p>
-    </Nothing>
-  );
+/** Why there is nothing to ask, where the store has not been made yet; else empty. */
+export function noStore(): string {
+  const error = trouble.value;
+  return error?.details === NO_STORE ? error.message : "";
 }
 
 /** What keeps the whole page from answers. It asks again every few seconds while it is visible. */
@@ -79,7 +71,7 @@ export function Trouble() {
     const timer = setInterval(() => !document.hidden && askAgain(), AGAIN);
     return () => clearInterval(timer);
   }, [passes]);
-  if (error?.details === NO_STORE) return <Welcome message={error.message} />;
+  if (noStore()) return null;
   return error && <Problem message={error.message} again={askAgain} stale={isAnyKnown()} />;
 }
 

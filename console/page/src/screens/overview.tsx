@@ -10,13 +10,14 @@ import { Icon } from "../parts/icon";
 import { count, counted, dollars, percent, seconds } from "../parts/numbers";
 import { Panel, usePanelKeys } from "../parts/panel";
 import { Plot, Swatch, tables } from "../parts/plot";
-import { Answered, Nothing } from "../parts/states";
+import { Answered } from "../parts/states";
 import { plain } from "../parts/text";
 import { isProblem } from "../replay/rows";
 import type { EndCount, Ends, LookAts, ModelCost, Trend } from "../types";
 import { param, setParams, windowQuery, withParams } from "../url";
 import { useAsk } from "../use_ask";
 import { FigureRow } from "./overview_figures";
+import { Empty } from "./welcome";
 
 /** The diagnostics of the last card: name, title, and columns of their answer. */
 const DIAGNOSTICS = [
@@ -309,18 +310,4 @@ function Diagnostics() {
     </span>
   );
   return <Diagnosed key={name} name={name} title={title} columns={columns} head={tabs} />;
-}
-
-function Empty() {
-  return (
-    <Nothing title="No turns in this time." heading>
-      <p>Add these lines before an agent runs, and look here again:</p>
-      <pre>
-        import turnspan{"\n"}turnspan.configure(){"\n"}turnspan.instrument()
-      </pre>
-      <p>
-        Or play recorded ones: <code>turnspan demo</code>
-      </p>
-    </Nothing>
-  );
 }
