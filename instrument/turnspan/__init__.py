@@ -15,31 +15,47 @@ from typing import TYPE_CHECKING, Any
 
 from turnspan._version import __version__ as __version__
 from turnspan.decorators import agent, step, tool, workflow
-from turnspan.inference import inference
+from turnspan.inference import Inference, inference
 from turnspan.lifecycle import Recorder, configure, flush, shutdown
 from turnspan.runtime.errors import TurnspanError
 from turnspan.runtime.stats import FlushResult
 from turnspan.sessions import session
 from turnspan.tracing.context import active_turn
+from turnspan.turn.session import Session
 from turnspan.turn.turn import NO_TURN, Turn
 from turnspan.wiring import wire as _wire
 
 if TYPE_CHECKING:
     from turnspan.annotations import annotate, evaluation, prefer, rank, withdraw
-    from turnspan.instrumentation import instrument, uninstrument
+    from turnspan.instrumentation import Instrumented, instrument, uninstrument
     from turnspan.loop.artifacts import artifact
-    from turnspan.loop.consortia.runs import consortium
+    from turnspan.loop.attempts import Attempt
+    from turnspan.loop.consortia.members import Arbiter, Member
+    from turnspan.loop.consortia.runs import Run, consortium
     from turnspan.loop.evolutions import evolve, insight
-    from turnspan.loop.lineages import experiment
+    from turnspan.loop.lineages import Experiment, Lineage, experiment
+    from turnspan.loop.rollouts import Rollout
+    from turnspan.loop.versions import Version
     from turnspan.tracing.context_blocks import ContextAssembly, context_assembly
     from turnspan.tracing.propagation import extract, inject
 
 __all__ = [
+    "Arbiter",
+    "Attempt",
     "ContextAssembly",
+    "Experiment",
     "FlushResult",
+    "Inference",
+    "Instrumented",
+    "Lineage",
+    "Member",
     "Recorder",
+    "Rollout",
+    "Run",
+    "Session",
     "Turn",
     "TurnspanError",
+    "Version",
     "agent",
     "annotate",
     "artifact",
@@ -69,11 +85,15 @@ __all__ = [
 
 _LATER = {
     "turnspan.annotations": "annotate evaluation prefer rank withdraw",
-    "turnspan.instrumentation": "instrument uninstrument",
+    "turnspan.instrumentation": "Instrumented instrument uninstrument",
     "turnspan.loop.artifacts": "artifact",
-    "turnspan.loop.consortia.runs": "consortium",
+    "turnspan.loop.attempts": "Attempt",
+    "turnspan.loop.consortia.members": "Arbiter Member",
+    "turnspan.loop.consortia.runs": "Run consortium",
     "turnspan.loop.evolutions": "evolve insight",
-    "turnspan.loop.lineages": "experiment",
+    "turnspan.loop.lineages": "Experiment Lineage experiment",
+    "turnspan.loop.rollouts": "Rollout",
+    "turnspan.loop.versions": "Version",
     "turnspan.tracing.context_blocks": "ContextAssembly context_assembly",
     "turnspan.tracing.propagation": "extract inject",
 }

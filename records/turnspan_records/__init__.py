@@ -25,12 +25,18 @@ from turnspan_records.contexts import (
     ContextStep,
     contexts,
 )
+from turnspan_records.conversation import (
+    CallRecord,
+    Conversation,
+    ToolExecutionRecord,
+    TurnRecord,
+)
 from turnspan_records.detail import detail
 from turnspan_records.detail_types import Detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
 from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, queues, waiting
-from turnspan_records.judging.review import Review
+from turnspan_records.judging.review import Review, ReviewItem
 from turnspan_records.keeping.summaries import Sessions, SessionSummary, SessionTurn, summaries
 from turnspan_records.lookup import RecordRef, find
 from turnspan_records.loop.comparison import Answer, Comparison, compare
@@ -70,12 +76,14 @@ __all__ = [
     "Answer",
     "ArtifactCheck",
     "AssembledContext",
+    "CallRecord",
     "Comparison",
     "Composition",
     "ConsortiumRun",
     "ContextItem",
     "ContextSection",
     "ContextStep",
+    "Conversation",
     "Correction",
     "CostParts",
     "Detail",
@@ -99,6 +107,7 @@ __all__ = [
     "RefusedError",
     "Result",
     "Review",
+    "ReviewItem",
     "Rule",
     "Sandbox",
     "Search",
@@ -107,7 +116,9 @@ __all__ = [
     "Sessions",
     "StopEvidence",
     "Store",
+    "ToolExecutionRecord",
     "TrainingSet",
+    "TurnRecord",
     "Window",
     "artifact_checks",
     "check_quality",

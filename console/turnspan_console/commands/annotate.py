@@ -70,6 +70,9 @@ def command(
     takes one back.
 
     With --from, refused rows are reported by number; the others are written.
+
+    \b
+      turnspan annotate 2d7bcff0 --outcome used --score 8
     """
     from turnspan_console.output import Output
     from turnspan_console.values import counted

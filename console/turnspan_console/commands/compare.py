@@ -19,6 +19,9 @@ def command(ids: tuple[str, ...], format_: str) -> None:
 
     Each ID belongs to an attempt, a rollout (its final attempt), an artifact, a turn or a model
     call; six characters are enough.
+
+    \b
+      turnspan compare 2d7bcff0 20757a1c
     """
     from turnspan_console.ids import record_of, still_there
     from turnspan_console.output import Output

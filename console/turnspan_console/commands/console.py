@@ -71,6 +71,10 @@ def command(
 
     The printed address contains a token, which the records need. Nothing leaves the machine, and
     the page deletes no records.
+
+    \b
+      turnspan console
+      turnspan console --port 0 --no-open
     """
     if not is_loopback(host) and not (token_file and names):
         raise Failure(

@@ -27,6 +27,9 @@ def command(id_: str, full: bool, format_: str) -> None:
 
     ID belongs to an assembly, or to a model call, turn, session or trace that used one; six
     characters are enough. For a call without an assembly it shows the prompt's parts.
+
+    \b
+      turnspan context ccd428d9
     """
     from turnspan_console.ids import record_of
     from turnspan_console.output import Output

@@ -20,6 +20,9 @@ def command(before: str, after: str, html: str, format_: str) -> None:
     messages kept, edited, dropped or added, and how far a cache could hold.
 
     Each CALL is the id of a model call (its span); six characters are enough.
+
+    \b
+      turnspan diff ccd428d9 b0b03910
     """
     from turnspan_console.ids import difference_of
     from turnspan_console.output import Output

@@ -25,6 +25,10 @@ def command(problems: bool, prove: bool, format_: str) -> None:
     """Check the store, the spool and the application's environment. It changes nothing.
 
     Run it where the application runs, with the same environment. Exit code 1 if a check fails.
+
+    \b
+      turnspan doctor --problems
+      turnspan doctor --prove
     """
     from turnspan_console.output import Output
     from turnspan_console.panels.verdict import print_checks

@@ -26,6 +26,10 @@ def command(tool: str, sort: str, full: bool, listing: Listing) -> None:
 
     With a TOOL: show arguments that failed beside arguments that worked (--limit of each), and what
     the model did after a failure. Exit code 1 if nothing failed.
+
+    \b
+      turnspan errors --since 7d
+      turnspan errors run_query
     """
     from turnspan_console.output import Output
     from turnspan_console.panels.failures import print_failures

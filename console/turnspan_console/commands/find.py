@@ -23,6 +23,9 @@ def command(text: str, listing: Listing) -> None:
 
     It searches week by week, newest first, for some seconds. Then it prints how far back it looked,
     and the --until to go on with. Exit code 1 if nothing was found.
+
+    \b
+      turnspan find 'order 7'
     """
     from turnspan_console.output import Output, note
     from turnspan_console.values import moment

@@ -33,6 +33,10 @@ def command(session: str | None, project: str, full: bool, format_: str) -> None
     attempts, scores and cost.
 
     Without EXPERIMENT it shows the only one, or lists the newest.
+
+    \b
+      turnspan lineage
+      turnspan lineage articles
     """
     from turnspan_console.output import Output
     from turnspan_console.panels.lineages import print_experiment

@@ -20,6 +20,9 @@ def command(dry_run: bool, all_: bool, jaeger: bool, jaeger_content: bool) -> No
     An embedded store is migrated when it is read, a server by this command or when records wait for
     it. A cluster without ClickHouse Keeper (`?cluster=NAME&replicated=no`) is migrated node by
     node. If a migration was stopped, run it again. Dropped tables and views are created again.
+
+    \b
+      turnspan migrate
     """
     from turnspan_clickhouse.store import jaeger as views
     from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, due, migrate, render

@@ -23,6 +23,9 @@ def command(
     """Prefer CHOSEN to each of REJECTED: ids of turns, model calls, ...
 
     Each pair is a judgment. The newest preference on a pair holds.
+
+    \b
+      turnspan prefer 2d7bcff0 20757a1c --reason 'shorter'
     """
     from turnspan_console.output import Output
     from turnspan_console.values import counted

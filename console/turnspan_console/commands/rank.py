@@ -35,6 +35,9 @@ def command(
     """Order turns, model calls, ..., best first.
 
     Every pair becomes a preference, as with `turnspan prefer`, except ties. All share a ranking_id.
+
+    \b
+      turnspan rank 2d7bcff0 20757a1c b0b03910
     """
     from turnspan_console.output import Output
     from turnspan_console.values import counted

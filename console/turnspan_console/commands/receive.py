@@ -109,6 +109,10 @@ def command(
 
     A request is acknowledged when its records are in the spool. On SIGTERM it answers the requests
     under way and ships the spool for some seconds.
+
+    \b
+      turnspan receive
+      turnspan receive --host 0.0.0.0 --token-file tokens
     """
     from turnspan_clickhouse.receive import ReceiveApp, Receiver, ReceiveSettings
 

@@ -33,6 +33,10 @@ def command(id_: str | None, full: bool, html: str, color: bool | None, format_:
 
     SESSION is a session's id or its beginning; the id of a turn, call, tool or trace means its
     session. Without SESSION it replays the only one, or lists the newest.
+
+    \b
+      turnspan replay
+      turnspan replay thread-42 --full
     """
     from turnspan_console.ids import conversation_of, record_of
     from turnspan_console.output import Output

@@ -75,6 +75,10 @@ def command(
     QUEUE is unassessed (unjudged, oldest first; the default), dearest (unjudged, most expensive
     first), odd (not completed), sample (50 at random, for every reviewer) or the name of a saved
     queue. Each judgment is stored at once, so you can stop and continue at any time.
+
+    \b
+      turnspan review
+      turnspan review failed --since 7d
     """
     from turnspan_clickhouse.rows.tables import ReviewQueue
     from turnspan_clickhouse.spool.spool import Spool

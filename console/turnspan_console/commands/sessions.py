@@ -11,7 +11,12 @@ from turnspan_console.options import FORMATS
 @click.command("sessions", short_help="List the sessions, newest first.")
 @listing_options(*FORMATS, more=(sort_option("time, cost, turns, calls, tools, stop ..."),))
 def command(sort: str, listing: Listing) -> None:
-    """List the sessions that had a turn."""
+    """List the sessions that had a turn.
+
+    \b
+      turnspan sessions --since 7d
+      turnspan sessions --project shop --sort -cost
+    """
     from turnspan_records.sessions import sessions
 
     listing.answer(

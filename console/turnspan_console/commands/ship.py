@@ -31,6 +31,10 @@ def command(rejected: bool, timeout: float | None) -> None:
     """Land what waits in this machine's spool. Each record lands once, even if you run it again.
 
     Turns whose process died are marked interrupted.
+
+    \b
+      turnspan ship
+      turnspan ship --rejected
     """
     from turnspan_clickhouse.spool.spool import Spool
     from turnspan_records.access.spooled import restore_refused

@@ -40,6 +40,10 @@ def command(
     lineage, rollout, attempt, artifact or consortium run; six characters are enough. --request,
     --curl, --python and --html are for model calls. --curl and --python print no key: it is read
     from the environment, as the provider's SDK does. `turnspan replay` saves a session.
+
+    \b
+      turnspan show 2d7bcff0
+      turnspan show 2d7bcff0 --format json
     """
     from turnspan_console.ids import detail_of, record_of, still_there
     from turnspan_console.output import Output

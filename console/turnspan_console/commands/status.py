@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 @format_option("text", "json")
 @store_option
 def command(format_: str) -> None:
-    """Show the spool, the store and the versions. It lands and changes nothing."""
+    """Show the spool, the store and the versions. It lands and changes nothing.
+
+    \b
+      turnspan status
+    """
     from turnspan_clickhouse.receive.receiver_stats import read_receiver_stats
     from turnspan_console.output import Output
     from turnspan_console.panels.status import print_status

@@ -21,7 +21,12 @@ from turnspan_console.options import FORMATS, text_option
 )
 @listing_options(*FORMATS, more=(sort_option("time, cost, seconds, tokens, agent, stop ..."),))
 def command(session: str, filter_: str, sort: str, listing: Listing) -> None:
-    """List the turns (one user input each), without nested agents' turns."""
+    """List the turns (one user input each), without nested agents' turns.
+
+    \b
+      turnspan turns --since 1d --sort -cost
+      turnspan turns --filter 'stop:tool_failure cost>0.01'
+    """
     from turnspan_records.sessions import turns
 
     of, limit = listing.records, listing.limit

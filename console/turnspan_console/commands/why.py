@@ -20,6 +20,9 @@ def command(id_: str, full: bool, format_: str) -> None:
 
     ID is a turn's id; six characters are enough. A session's id means its last turn, a model call's
     or tool call's id the turn around it.
+
+    \b
+      turnspan why 2d7bcff0
     """
     from turnspan_console.ids import turn_end_of
     from turnspan_console.output import Output

@@ -35,6 +35,9 @@ def command(
 
     JUDGMENT is outcome, training_flag, score, comment, directive, preference or evaluation:NAME; it
     is not needed with --id. Nothing is deleted: the withdrawal is a record, too.
+
+    \b
+      turnspan withdraw 2d7bcff0 outcome --reason 'a slip'
     """
     from turnspan_console.output import Output
     from turnspan_records.judging.annotation import withdraw

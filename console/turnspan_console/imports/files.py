@@ -61,6 +61,9 @@ def openai_jsonl(files: tuple[Path, ...], provider: str, **limits: int | None) -
     """Import FILES with lines of OpenAI's JSON: transcripts ({"messages": [...]}), logged calls
     ({"request": ..., "response": ...}), the two files of a batch, or stored completions, of the
     Chat Completions, Responses, Completions and Embeddings APIs. gzip and zstd are unpacked.
+
+    \b
+      turnspan import openai-jsonl calls.jsonl --project shop
     """
     from turnspan_records.importing.transcripts.openai import OPENAI
     from turnspan_records.importing.transcripts.transcript_lines import Transcripts
@@ -75,6 +78,9 @@ def anthropic_jsonl(files: tuple[Path, ...], provider: str, **limits: int | None
     """Import FILES of Anthropic's JSON: transcripts ({"system": ..., "messages": [...]}),
     logged calls ({"request": ..., "response": ...}), requests and results of batches. gzip and zstd
     are unpacked.
+
+    \b
+      turnspan import anthropic-jsonl calls.jsonl --project shop
     """
     from turnspan_records.importing.transcripts.anthropic import ANTHROPIC
     from turnspan_records.importing.transcripts.transcript_lines import Transcripts
@@ -90,6 +96,9 @@ def otlp_json(files: tuple[Path, ...], **limits: int | None) -> FileLog:
     unpacked.
 
     Give all files of a trace together: a second command replaces what the first made of it.
+
+    \b
+      turnspan import otlp-json traces.json
     """
     from turnspan_records.importing.exports.otlp import Otlp
 
@@ -116,6 +125,9 @@ def langfuse(files: tuple[Path, ...], **limits: int | None) -> FileLog:
     storage integration, UI or API, as JSON, JSON lines, CSV or Parquet.
 
     Give the files of traces, observations and scores together: they refer to each other.
+
+    \b
+      turnspan import langfuse traces.jsonl observations.jsonl scores.jsonl
     """
     from turnspan_records.importing.exports.langfuse import Langfuse
 
@@ -127,6 +139,9 @@ def langfuse(files: tuple[Path, ...], **limits: int | None) -> FileLog:
 def phoenix(files: tuple[Path, ...], **limits: int | None) -> FileLog:
     """Import Arize Phoenix's exports: spans and annotations, from its API or its client's data
     frames, as JSON, JSON lines or Parquet.
+
+    \b
+      turnspan import phoenix spans.parquet annotations.parquet
     """
     from turnspan_records.importing.exports.phoenix import Phoenix
 

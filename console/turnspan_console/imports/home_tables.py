@@ -38,6 +38,9 @@ def agent_telemetry(dsn: str, **options: Any) -> HomeTable:
 
     An llm_call row becomes a model call with its messages and tools, a turn_summary row a turn. The
     project is the row's project_id.
+
+    \b
+      turnspan import agent-telemetry postgresql://ada@db:5432/agents
     """
     from turnspan_records.importing.home_tables.telemetry_log import AgentTelemetry
 
@@ -54,6 +57,9 @@ def ephemera(dsn: str, **options: Any) -> HomeTable:
     the DSN. It is never stored.
 
     A row becomes a turn and its model call. Outcome, flag and notes become judgments.
+
+    \b
+      turnspan import ephemera mariadb://ada@db:3306/wiki
     """
     from turnspan_records.importing.home_tables.log import Ephemera
 

@@ -91,6 +91,9 @@ def command(
     LOGS_DB is only read, and llm may write to it meanwhile. With --write, empty values of the
     columns consortium_id and is_arbiter_response (0 member or output, 1 final arbiter, 2 other
     arbiter) are filled, in one transaction, after a checked copy.
+
+    \b
+      turnspan consortium group "$(llm logs path)" --write
     """
     from turnspan_console.output import Output
     from turnspan_llm.grouping.decisions import DecisionError, read_decisions

@@ -27,6 +27,9 @@ def command(logs_db: Path, consortium_db: Path | None) -> LlmLog:
     It reads the databases of llm 0.5 and newer. A conversation becomes a session, a response a
     model call with the conversation's history, and each question of a user begins a turn.
     Consortium runs are found as by `turnspan consortium group`; you need not run that first.
+
+    \b
+      turnspan import llm "$(llm logs path)"
     """
     from turnspan_llm.grouping.runs import beside
     from turnspan_llm.importing.log import LlmLog
