@@ -1,7 +1,8 @@
 """Fail unless the wheels on the command line are exactly our packages, every file of them.
 
-Pure ones are compared with the repository. A compiled one holds the very same files and, for each
-module that is compiled, its extension module: compared byte by byte with a pure one beside it.
+Pure ones are compared with the repository, byte by byte. A compiled one holds the very same files
+and, for each module that is compiled, its extension module: compared byte by byte with a pure one
+beside it.
 """
 
 from __future__ import annotations
@@ -71,7 +72,14 @@ def problems_of_pure(files: Files) -> list[str]:
         return [f"the top level is {tops}, not {sorted(PACKAGES)}"]
     wanted = expected_files()
     found = [f"not in the wheel: {name}" for name in sorted(wanted - packed(files))]
-    return found + [f"in the wheel but not in git: {one}" for one in sorted(packed(files) - wanted)]
+    found += [f"in the wheel but not in git: {one}" for one in sorted(packed(files) - wanted)]
+    both = sorted(wanted & packed(files))
+    return found + [f"not as in git: {name}" for name in both if files[name] != source_of(name)]
+
+
+def source_of(name: str) -> bytes:
+    """The file of the repository that a file of the wheel is made of."""
+    return (ROOT / PACKAGES[name.split("/")[0]] / name).read_bytes()
 
 
 def problems_of_compiled(files: Files, pure: Files) -> list[str]:

@@ -42,6 +42,7 @@ from turnspan_records.turn_filters import KNOWN, LOOKS
 
 sys.path.insert(0, str(Path(__file__).parent))  # also where a test runs this file
 
+import public_interface
 from sdk_operations import SUMMARY, summary
 from sdk_operations import page as sdk_requests
 
@@ -72,9 +73,18 @@ def pages() -> dict[str, str]:
             "metrics": _metrics(),
             "filters": _filters(),
             "mcp-tools": _mcp_tools(),
+            "public-names": _public_names(),
         }
         written = {f"{name}.md": "\n\n".join(part) + "\n" for name, part in parts.items()}
         return written | {"sdk-requests.md": sdk_requests()}
+
+
+def _public_names() -> Iterator[str]:
+    yield _head(
+        "Public names",
+        "After this page you know which names you can build on, and how long they stay.",
+    )
+    yield from public_interface.page()
 
 
 def _settings() -> Iterator[str]:
@@ -339,6 +349,7 @@ def _documented(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.expr | None
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
+    public_interface.write()
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
     SUMMARY.write_text(summary(), encoding="utf-8")

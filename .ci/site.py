@@ -27,6 +27,8 @@ ELSEWHERE = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "SECURITY.md": "security.md",
+    "CODE_OF_CONDUCT.md": "code-of-conduct.md",
+    "ROADMAP.md": "roadmap.md",
     "benchmarks/README.md": "benchmarks.md",
     "deploy/README.md": "deployment-files.md",
 }
