@@ -38,7 +38,7 @@ export PATH := $(PATH):$(CURDIR)/$(BIN)
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-release release-check test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample snapshots reference sdk-operations tools clean
+.PHONY: help setup demo test test-release release-check test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs sbom web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample snapshots reference sdk-operations tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -147,6 +147,9 @@ wheels: ## Build, check and try the wheels of every interpreter on the path (som
 
 docs: $(DOCS)/.ready ## Build the documentation site into build/site; any warning fails
 	@$(DOCS)/bin/python .ci/site.py
+
+sbom: setup ## Write the bills of materials of the Python and npm packages, as CycloneDX: build/sbom
+	@$(BIN)/python .ci/sbom.py
 
 web: setup $(PAGE)/node_modules/.ready ## Build the page of `turnspan console` (DEV=1: with source maps)
 	@mkdir -p build && $(BIN)/python .ci/page_types.py >build/types.ts

@@ -3,6 +3,8 @@
     TURNSPAN_COMPILE unset   compiled where there is a C compiler with Python's headers, else pure
     TURNSPAN_COMPILE=1       compiled, or no wheel
     TURNSPAN_COMPILE=0       pure Python, the same wheel on every platform
+    TURNSPAN_REPOSITORY      the address of the repository, of which the project's links are made
+    TURNSPAN_SITE            the address of the documentation
     MYPYC_OPT_LEVEL=0        compiled in less time, for tests (3 unless it is said)
 
 An editable installation is always pure. What is compiled is the very same code, by mypyc, from its
@@ -30,6 +32,7 @@ from hatchling.build import (
 )
 from hatchling.build import get_requires_for_build_wheel as hatchling_requires
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 __all__ = [
     "build_editable",
@@ -39,6 +42,20 @@ __all__ = [
     "get_requires_for_build_sdist",
     "get_requires_for_build_wheel",
 ]
+
+
+class ProjectLinks(MetadataHookInterface):
+    """The project's links, from where it is built: no address stands in the sources."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        repository = os.environ.get("TURNSPAN_REPOSITORY", "").rstrip("/")
+        site = os.environ.get("TURNSPAN_SITE", "").rstrip("/")
+        links = {"Homepage": site or repository, "Documentation": site, "Repository": repository}
+        if repository:
+            links["Issues"] = f"{repository}/issues"
+            links["Changelog"] = f"{repository}/blob/v{metadata['version']}/CHANGELOG.md"
+        metadata["urls"] = {name: address for name, address in links.items() if address}
+
 
 COMPILER = ("mypy[mypyc]==2.4.1", "setuptools>=77")
 """The compiler is pinned: another one's types or code may differ, and wheels are to be the same."""

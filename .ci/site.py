@@ -6,6 +6,8 @@
 The pages are written for the repository: their links lead to files beside them. The site has only
 pages, so they are gathered into build/docs first, and each link is led to where its file went:
 another page, a copy of a file (under files/), or, of a folder without a page, its bare name.
+
+TURNSPAN_SITE is the address that the site is to have; without it, links are relative only.
 """
 
 from __future__ import annotations
@@ -18,6 +20,13 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parent))  # also where a test runs this file
+
+import site_texts
 
 ROOT = Path(__file__).resolve().parent.parent
 GATHERED = ROOT / "build" / "docs"
@@ -115,7 +124,7 @@ class Gathering:
         inside = found.relative_to(ROOT).as_posix()
         if inside in self.names:
             return self.names[inside]
-        place = inside.removeprefix("docs/") if mark else f"files/{inside.replace('/.', '/')}"
+        place = inside.removeprefix("docs/") if mark else f"files{f'/{inside}'.replace('/.', '/')}"
         copy = self.into / place
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(found, copy)
@@ -140,11 +149,22 @@ def build() -> int:
     if ran.returncode or warnings:
         print(said, file=sys.stderr)
         return 1
-    broken = dangling(ROOT / "build" / "site")
+    site = ROOT / "build" / "site"
+    address = os.environ.get("TURNSPAN_SITE", "")
+    site_texts.write(GATHERED, site, config(), address and f"{address.rstrip('/')}/")
+    broken = dangling(site)
     for one in broken:
         print(f"leads nowhere: {one}", file=sys.stderr)
     print(f"build/site: {len(list((ROOT / 'build' / 'site').rglob('index.html')))} pages")
     return 1 if broken else 0
+
+
+def config() -> dict[str, Any]:
+    """What mkdocs.yml says, with the variables of the environment that it names."""
+    loader = type("Loader", (yaml.SafeLoader,), {})
+    loader.add_constructor("!ENV", lambda _, node: os.environ.get(node.value[0].value, ""))
+    said: dict[str, Any] = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), loader)
+    return said
 
 
 def dangling(site: Path) -> list[str]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-import yaml
 
 from support.shared import REPOSITORY
 
@@ -58,8 +57,7 @@ def anchors(page: Path) -> set[str]:
 
 def test_every_page_is_in_the_navigation() -> None:
     """mkdocs.yml names each page of docs/, and those beside it, exactly once."""
-    text = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
-    named = in_navigation(yaml.safe_load(text)["nav"])
+    named = in_navigation(SITE["config"]()["nav"])
     assert sorted(named) == sorted(set(tracked_pages().values()))
 
 
@@ -134,3 +132,28 @@ def test_decisions_are_numbered_and_listed() -> None:
             "Figure",
             "What would change our mind",
         ], name
+
+
+@pytest.mark.parametrize("address", ["", "https://docs.example/turnspan/"])
+def test_every_page_has_its_text_and_stands_in_the_list(tmp_path: Path, address: str) -> None:
+    """What `make docs` writes for programs that read text: Markdown beside each page, llms.txt."""
+    texts, site = SITE["site_texts"], tmp_path / "site"
+    gathered = tmp_path / "docs"
+    SITE["gather"](gathered)
+    for name in SITE["pages"]().values():
+        html = site / texts.built(name)
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text("<html><head></head></html>", encoding="utf-8")
+
+    twins = texts.write(gathered, site, SITE["config"](), address)
+
+    assert sorted(twins) == sorted(SITE["pages"]().values())
+    listed = LINK.findall((site / "llms.txt").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(
+        address + name for name in in_navigation(SITE["config"]()["nav"])
+    )
+    for name in twins:
+        assert "\n::: " not in (site / name).read_text(encoding="utf-8"), name
+        head = (site / texts.built(name)).read_text(encoding="utf-8")
+        (href,) = re.findall(r'type="text/markdown" href="([^"]+)"', head)
+        assert ((site / texts.built(name)).parent / href).resolve() == site / name
