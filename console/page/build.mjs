@@ -11,10 +11,11 @@ const here = dirname(fileURLToPath(import.meta.url));
 const out = resolve(process.argv[2] ?? join(here, "../turnspan_console/web/static"));
 const maps = process.env.DEV === "1";
 
-// Each is a file of its own: no names with hashes. Those in `later` are loaded when they are needed,
-// and take what they share with `app` from its address (`src/shared.ts`).
-const ENTRIES = [
-  "src/app.tsx",
+// Each is a file of its own: no names with hashes. All but `app` are loaded when they are needed.
+// The screens share code with `app`, in `shared.js`; the other files take what they need of it from
+// the address of `app` (`src/shared.ts`).
+const SCREENS = ["src/app.tsx", "src/more_screens.ts"];
+const OTHERS = [
   "src/charts.tsx",
   "src/lazy/editor.tsx",
   "src/lazy/markdown.tsx",
@@ -34,11 +35,11 @@ const onePreact = {
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
-const result = await build({
+const options = {
   absWorkingDir: here,
   external: ["/static/*"],
-  entryPoints: ENTRIES,
   entryNames: "[name]",
+  chunkNames: "shared",
   plugins: [onePreact],
   outdir: out,
   bundle: true,
@@ -52,13 +53,17 @@ const result = await build({
   legalComments: "none",
   charset: "utf8",
   logLevel: "warning",
-});
+};
+const results = [
+  await build({ ...options, entryPoints: SCREENS, splitting: true }),
+  await build({ ...options, entryPoints: OTHERS }),
+];
 for (const name of ["index.html", "icon.svg"]) {
   await writeFile(join(out, name), await readFile(join(here, "src", name)));
 }
 const icons = Object.keys(JSON.parse(readFileSync(join(here, "src/parts/icons.json"), "utf8")));
 await writeFile(join(out, "icons.svg"), sprite(icons));
-const bundled = Object.keys(result.metafile.inputs);
+const bundled = results.flatMap(({ metafile }) => Object.keys(metafile.inputs));
 await writeFile(join(out, "NOTICES.txt"), notices([...bundled, "node_modules/lucide-static/"]));
 
 /** One file of symbols: an icon is shown by its name (`parts/icon.tsx`). */

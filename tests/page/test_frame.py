@@ -64,8 +64,8 @@ def test_an_empty_store_greets_and_then_shows_what_comes(look: Look, tmp_path: P
     with served(store, tmp_path) as page:
         seen = look(page, "/turns")
         seen.expected = ("503",)
-        seen.page.wait_for_selector(".nothing")
-        assert "turnspan.configure()" in seen.page.inner_text(".nothing")
+        seen.page.wait_for_selector(".welcome .ways")
+        assert "turnspan.configure(" in seen.page.inner_text(".welcome")
         assert seen.page.query_selector(".problem") is None
         program = (
             "import turnspan; turnspan.configure(service_name='x');"

@@ -1,10 +1,12 @@
 // The frame around every screen.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Handlers, useKeys } from "../keys";
-import { noStore, Trouble } from "../parts/states";
-import { SCREENS, screenOf } from "../screens";
+import type * as MoreScreens from "../more_screens";
+import { noStore, Problem, Trouble } from "../parts/states";
+import { SCREENS, type Screen, screenOf } from "../screens";
 import { Welcome } from "../screens/welcome";
 import { address, go, to } from "../url";
+import { useFile } from "../use_file";
 import { keepFocus } from "./focus";
 import { Palette } from "./palette";
 import { BarBelow, Rail } from "./rail";
@@ -17,7 +19,6 @@ export function Frame() {
   const [sheet, setSheet] = useState(false);
   const [palette, setPalette] = useState(false);
   const screen = screenOf(address.value.path);
-  const { Component } = screen;
   const key = address.value.path.join("\n");
   useKeys({
     ...WAYS,
@@ -42,7 +43,7 @@ export function Frame() {
         {noStore() && screen.name !== "settings" ? (
           <Welcome reason={noStore()} />
         ) : (
-          <Component key={key} />
+          <Shown key={key} screen={screen} />
         )}
       </main>
       <StatusLine />
@@ -51,6 +52,17 @@ export function Frame() {
       {sheet && <Sheet close={() => setSheet(false)} />}
     </>
   );
+}
+
+function Shown({ screen }: { screen: Screen }) {
+  const { later } = screen;
+  const { file, failed } = useFile<typeof MoreScreens>(later ? "/static/more_screens.js" : null);
+  const Component = screen.Component ?? (later && file?.[later]);
+  if (failed) {
+    const message = "This screen could not be loaded. Does `turnspan console` still run?";
+    return <Problem message={message} again={() => location.reload()} />;
+  }
+  return Component ? <Component /> : null;
 }
 
 const WAYS: Handlers = Object.fromEntries(

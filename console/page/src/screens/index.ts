@@ -2,29 +2,24 @@
 // reads the rest of the address itself.
 import type { ComponentType } from "preact";
 import type { Action } from "../keys";
+import type * as MoreScreens from "../more_screens";
 import type { IconName } from "../parts/icon";
 import { Call } from "./call";
-import { Changed } from "./changed";
-import { Compare } from "./compare";
-import { Consortium } from "./consortium";
-import { Context } from "./context";
 import { Errors } from "./errors";
 import { Go } from "./go";
-import { Lineage } from "./lineage";
 import { Lost } from "./lost";
 import { Overview } from "./overview";
 import { Replay } from "./replay";
-import { Review } from "./review";
 import { Sessions } from "./sessions";
-import { Settings } from "./settings";
-import { Sql } from "./sql";
 import { Turns } from "./turns";
 
 export interface Screen {
   /** The first part of its address. */
   readonly name: string;
   readonly title: string;
-  readonly Component: ComponentType;
+  /** What is shown; of a screen that most visits do not need, its name in `more_screens.ts`. */
+  readonly Component?: ComponentType;
+  readonly later?: keyof typeof MoreScreens;
   /** Where it stands in the sidebar; without it, one gets there from another screen. */
   readonly rail?: { readonly group: Group; readonly icon: IconName; readonly key?: Action };
 }
@@ -40,7 +35,7 @@ export const SCREENS: readonly Screen[] = [
     rail: { group: "Look", icon: "layout-dashboard", key: "goOverview" },
   },
   { name: "call", title: "Call", Component: Call },
-  { name: "diff", title: "What changed", Component: Changed },
+  { name: "diff", title: "What changed", later: "Changed" },
   { name: "s", title: "Replay", Component: Replay },
   {
     name: "sessions",
@@ -63,33 +58,33 @@ export const SCREENS: readonly Screen[] = [
   {
     name: "review",
     title: "Review",
-    Component: Review,
+    later: "Review",
     rail: { group: "Improve", icon: "clipboard-check", key: "goReview" },
   },
-  { name: "compare", title: "Compare", Component: Compare },
-  { name: "context", title: "Context", Component: Context },
+  { name: "compare", title: "Compare", later: "Compare" },
+  { name: "context", title: "Context", later: "Context" },
   {
     name: "lineage",
     title: "Lineage",
-    Component: Lineage,
+    later: "Lineage",
     rail: { group: "Improve", icon: "git-branch" },
   },
   {
     name: "consortium",
     title: "Consortium",
-    Component: Consortium,
+    later: "Consortium",
     rail: { group: "Improve", icon: "scale" },
   },
   {
     name: "sql",
     title: "SQL",
-    Component: Sql,
+    later: "Sql",
     rail: { group: "Ask", icon: "terminal", key: "goSql" },
   },
   {
     name: "settings",
     title: "Settings",
-    Component: Settings,
+    later: "Settings",
     rail: { group: "Settings", icon: "settings" },
   },
   { name: "go", title: "Go to", Component: Go },
