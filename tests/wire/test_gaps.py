@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import grpc  # type: ignore[import-untyped]
 import httpx2
 import openai
@@ -29,7 +30,7 @@ from support.model_replies import chat
 from turnspan import config
 from turnspan.patching.models_on_the_wire import agent_program, is_provider
 from turnspan.runtime.guard import errors
-from turnspan.testing import ModelServer
+from turnspan.testing import ModelServer, record
 from turnspan.wire import gaps
 from turnspan.wire.gaps import Unrecorded, Watch, watch
 from turnspan_clickhouse.spool.unrecorded_calls import (
@@ -144,6 +145,36 @@ def test_asynchronous(watching: Watch, server: ModelServer) -> None:
     assert seen() == {("openai", "127.0.0.1"): 1}
     if sys.version_info >= (3, 12):
         assert inspect.iscoroutinefunction(httpx2.AsyncClient.send)
+
+
+class AiohttpTransport(httpx2.AsyncBaseTransport):
+    """Sends httpx's requests by aiohttp, as LiteLLM and OpenAI's ``DefaultAioHttpClient`` do."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send it."""
+        async with aiohttp.ClientSession() as session:
+            sent = session.request(request.method, str(request.url), data=request.content)
+            async with sent as answer:
+                return httpx2.Response(answer.status, content=await answer.read())
+
+
+def test_one_client_by_another(watching: Watch, server: ModelServer) -> None:
+    """It is one request, whether it is recorded or not."""
+
+    async def run() -> None:
+        server.answer(chat())
+        client: Any = httpx2.AsyncClient(transport=AiohttpTransport())
+        async with client:
+            url = f"{server.url}/v1/chat/completions"
+            await client.post(url, json={"model": "m", "messages": HELLO})
+
+    asyncio.run(run())
+    assert seen() == {("", "127.0.0.1"): 1}
+    with record() as recorded:
+        before = watching.recorded
+        asyncio.run(run())
+        assert watching.recorded - before == 1
+    assert recorded.call().text == "Hello"
 
 
 def test_plain_http_to_a_provider(watching: Watch) -> None:

@@ -10,7 +10,7 @@ import wrapt
 
 from turnspan.patching.patches import Args, Kwargs, Patches
 from turnspan.runtime.guard import guard
-from turnspan.wire.client_frame import ClientFrame, UnderWay
+from turnspan.wire.client_frame import ClientFrame, UnderWay, is_sent_by_httpx
 from turnspan.wire.exchange import Body, SentRequest
 from turnspan.wire.fetched_answers import FetchedAnswer
 from turnspan.wire.gaps import watch
@@ -26,7 +26,7 @@ class AiohttpSession(ClientFrame):
     def _begin(self, owner: Any, args: Args, kwargs: Kwargs, /) -> tuple[UnderWay, Kwargs] | None:
         method = str(args[0] if args else kwargs["method"]).upper()
         address = args[1] if len(args) > 1 else kwargs["str_or_url"]
-        if method == "GET":
+        if method == "GET" or is_sent_by_httpx():
             return None
         base = getattr(owner, "_base_url", None)
         url = urlsplit(str(address if base is None else base.join(type(base)(str(address)))))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+import sys
+from typing import Any, Final, TypeAlias
 
 from turnspan.patching.frame import Frame
 from turnspan.patching.patches import Kwargs
 from turnspan.wire.exchange import SentRequest, WireExchange, begin
 from turnspan.wire.fetched_answers import FetchedAnswer
+
+_DEPTH: Final = 12
+_HTTPX: Final = ("httpx.", "httpx2.")
 
 UnderWay: TypeAlias = WireExchange | FetchedAnswer
 """A request that was sent, as it is recorded or read along."""
@@ -29,3 +33,15 @@ class ClientFrame(Frame[UnderWay]):
 
     def _unsettled(self, call: UnderWay, result: Any, /) -> None:
         call.lost()
+
+
+def is_sent_by_httpx() -> bool:
+    """Whether httpx sends this request by the client that is asked here: it is looked at there."""
+    frame = sys._getframe()
+    for _ in range(_DEPTH):
+        if frame.f_back is None:
+            return False
+        frame = frame.f_back
+        if str(frame.f_globals.get("__name__")).startswith(_HTTPX):
+            return True
+    return False

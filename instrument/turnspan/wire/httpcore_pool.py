@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable
 from typing import Any
 
 from turnspan.patching.patches import Args, Kwargs, Patches
-from turnspan.wire.client_frame import ClientFrame, UnderWay
+from turnspan.wire.client_frame import ClientFrame, UnderWay, is_sent_by_httpx
 from turnspan.wire.exchange import SentRequest
 from turnspan.wire.gaps import watch
 from turnspan.wire.httpx_client import AsyncReadAlong, SyncReadAlong
-
-_DEPTH = 10
 
 
 class HttpcorePool(ClientFrame):
@@ -22,7 +19,7 @@ class HttpcorePool(ClientFrame):
 
     def _begin(self, owner: Any, args: Args, kwargs: Kwargs, /) -> tuple[UnderWay, Kwargs] | None:
         request = args[0] if args else kwargs["request"]
-        if request.method != b"POST" or _is_of_httpx():
+        if request.method != b"POST" or is_sent_by_httpx():
             return None
         url = request.url
         host, path = url.host.decode("ascii"), url.target.decode("ascii")
@@ -42,18 +39,6 @@ class HttpcorePool(ClientFrame):
 
 def _texts(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     return {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in headers}
-
-
-def _is_of_httpx() -> bool:
-    """Whether httpx sends this: its client was looked at."""
-    frame = inspect.currentframe()
-    for _ in range(_DEPTH):
-        frame = frame.f_back if frame is not None else None
-        if frame is None:
-            return False
-        if str(frame.f_globals.get("__name__")).startswith("httpx"):
-            return True
-    return False
 
 
 def patch(module: str, patches: Patches) -> None:
