@@ -15,6 +15,7 @@ BIN := $(VENV)/bin
 DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 FOREIGN := .venv-foreign
+CLIENTS := .venv-clients
 LOADERS := .venv-loaders
 TRAINERS := .venv-trainers
 OLDEST := .venv-oldest
@@ -27,6 +28,7 @@ PAGE := console/page
 UV := .venv-uv/bin/uv
 INSTALL := $(UV) pip install --quiet --python
 CONSTRAINTS := .ci/constraints.txt
+CLIENT_PINS := .ci/clients.txt
 THREADING := opentelemetry-instrumentation-threading==0.66b1
 ARGS ?=
 SEED ?= 1
@@ -38,7 +40,7 @@ export PATH := $(PATH):$(CURDIR)/$(BIN)
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-release release-check test-foreign test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs sbom web web-check screenshots lock bench bench-competitors bench-throughput jaeger sample snapshots reference sdk-operations tools clean
+.PHONY: help setup demo test test-release release-check test-foreign test-clients test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs sbom web web-check screenshots lock lock-clients bench bench-competitors bench-throughput jaeger sample snapshots reference sdk-operations tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,11 +60,15 @@ release-check: ## Test in full what CI tests the core of: compiled, other SDKs a
 	@$(MAKE) test-oldest
 	@$(MAKE) test-newest
 	@$(MAKE) test-foreign
+	@$(MAKE) test-clients
 	@$(MAKE) test-loaders
 	@$(MAKE) test-stacks
 
 test-foreign: $(FOREIGN)/.ready ## Compare our rows with those of other packages' instrumentations
 	@$(FOREIGN)/bin/pytest -c tests/foreign/pytest.ini $(or $(AREAS),tests/foreign) $(TIMED) $(ARGS)
+
+test-clients: $(CLIENTS)/.ready ## Count what the newest SDKs and HTTP clients ask, beside what is recorded (not in CI)
+	@$(CLIENTS)/bin/pytest -c tests/clients/pytest.ini $(or $(AREAS),tests/clients) $(TIMED) $(ARGS)
 
 test-loaders: setup $(LOADERS)/.ready ## Load the sets of `turnspan export` with the loaders of those who train
 	@PYTHONPATH=tests $(BIN)/python -m loaders.make_sets build/sets
@@ -168,6 +174,10 @@ lock: setup ## Choose the versions of development anew (those that still fit sta
 	  --no-annotate --no-header --no-emit-index-url $(ARGS) --output-file $(CONSTRAINTS) pyproject.toml >/dev/null
 	@cat build/constraints.head $(CONSTRAINTS) >build/constraints.txt && mv build/constraints.txt $(CONSTRAINTS)
 
+lock-clients: setup ## Choose the versions of `make test-clients` anew (ARGS=--upgrade: the newest)
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --no-annotate --no-header \
+	  --no-emit-index-url $(ARGS) --output-file $(CLIENT_PINS) tests/clients/requirements.txt pyproject.toml >/dev/null
+
 jaeger: ## Build a real Jaeger into .tools/bin with the Go toolchain (some minutes, once)
 	@deploy/jaeger/build .tools
 
@@ -254,6 +264,12 @@ $(FOREIGN)/.ready: $(READY) pyproject.toml tests/foreign/requirements.txt
 	@echo "Setting up $(FOREIGN) (a minute or two, once) ..."
 	@$(BIN)/python -m venv $(FOREIGN)
 	@$(INSTALL) $(FOREIGN)/bin/python -e . -r tests/foreign/requirements.txt
+	@touch $@
+
+$(CLIENTS)/.ready: $(READY) pyproject.toml $(CLIENT_PINS)
+	@echo "Setting up $(CLIENTS) (400 MB, a minute, once) ..."
+	@$(BIN)/python -m venv $(CLIENTS)
+	@$(INSTALL) $(CLIENTS)/bin/python -e . -r $(CLIENT_PINS)
 	@touch $@
 
 $(LOADERS)/.ready: $(READY) tests/loaders/requirements.txt

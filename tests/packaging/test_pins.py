@@ -14,15 +14,16 @@ WORKFLOWS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
 PIN = re.compile(r"([a-z0-9][a-z0-9.-]*)(?:\[[a-z,-]+\])?==[\w.+!-]+(?: ; .+)?")
 
 
-def constraints() -> list[str]:
-    """The lines of the constraints that are no comment."""
-    text = (REPOSITORY / ".ci" / "constraints.txt").read_text(encoding="utf-8")
+def pins(name: str = "constraints.txt") -> list[str]:
+    """The lines of a file of versions that are no comment."""
+    text = (REPOSITORY / ".ci" / name).read_text(encoding="utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
-def test_constraints_are_names_and_versions() -> None:
+@pytest.mark.parametrize("name", ["constraints.txt", "clients.txt"])
+def test_constraints_are_names_and_versions(name: str) -> None:
     """No address of an index, no path, no hash: the file says the same everywhere."""
-    assert [line for line in constraints() if not PIN.fullmatch(line)] == []
+    assert [line for line in pins(name) if not PIN.fullmatch(line)] == []
 
 
 @pytest.mark.parametrize("extra", ["dev", "docs"])
@@ -33,7 +34,7 @@ def test_every_tool_of_development_is_pinned(extra: str) -> None:
     assert listed is not None
     asked = re.findall(r'"([A-Za-z][\w.-]*)', listed[1])
     assert asked
-    pinned = {found[1] for line in constraints() if (found := PIN.fullmatch(line))}
+    pinned = {found[1] for line in pins() if (found := PIN.fullmatch(line))}
     names = {re.sub(r"[-_.]+", "-", name).lower() for name in asked} - {"turnspan"}
     assert names - pinned == set()
 
