@@ -25,8 +25,9 @@ def ended(seen: Watched) -> list[tuple[str, str, str]]:
     """The filter, words and number of each row of the ends."""
     rows = seen.page.locator('[aria-label="How turns ended"] .bars tr')
     return [
-        (filter_of(row.locator("a").get_attribute("href")), *row.inner_text().split("\t")[0::2][:2])
+        (filter_of(row.locator("a").get_attribute("href")), words, number)
         for row in rows.all()
+        for words, _, number, *_ in [row.inner_text().split("\t")]
     ]
 
 

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support.pages import Look, Reply, ServedPage
+from turnspan_console.values import dollars
 
 ROWS = ".result tbody tr"
 
@@ -139,12 +140,49 @@ def test_a_chart_and_a_plan(look: Look, demo_page: ServedPage) -> None:
     lines = "SELECT start_time, agent_name, rounds FROM turn_summary"
     seen.go(f"/sql?view=chart&q={quote(lines)}")
     seen.page.wait_for_selector(".charted canvas")
-    assert seen.page.locator(".legend li").count() == 6
+    assert seen.page.locator(".legend li").count() == 8
     expect(seen.page.locator("main")).to_contain_text("more of agent_name")
     seen.page.click("button:text('Plan')")
     expect(seen.page.locator(".plan")).to_contain_text("ReadFromMergeTree")
     seen.page.reload()
     expect(seen.page.locator(".plan")).to_contain_text("turn_summary")
+
+
+def test_the_reader_picks_the_chart(look: Look, demo_page: ServedPage) -> None:
+    """Its kind and its columns, which stand in the address; cost is drawn as any number is, and
+    rows that share a time and a name are added up."""
+    sql = (
+        "SELECT toStartOfYear(start_time) AS year, agent_name AS agent, models[1] AS model,"
+        " sum(cost_usd) AS cost_usd, count() AS turns FROM turn_summary"
+        " WHERE project = 'demo' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    )
+    rows = run(demo_page, sql).json()["rows"]
+    agents = {agent for _, agent, *_ in rows}
+    seen = look(demo_page, f"/sql?view=chart&q={quote(sql)}")
+    page = seen.page
+    expect(page.locator(".charted")).to_have_count(2)
+    for name, value in (("Value", "cost_usd"), ("Split by", "agent")):
+        page.click(f"[aria-label^='{name}:']")
+        page.keyboard.type(value)
+        seen.press("Enter")
+    page.click("text=Stacked bars")
+    assert {"kind=stacked", "value=cost_usd", "split=agent"} <= set(seen.path.split("&"))
+    expect(page.locator(".charted h2")).to_have_text("cost_usd")
+    expect(page.locator(".legend li")).to_have_count(len(agents))
+    expect(page.locator("main")).to_contain_text("Rows of one time and name are added up.")
+    box = page.locator(".charted .u-over").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] - 12, box["y"] + 60)
+    for agent in agents:
+        cost = sum(float(row[3] or 0) for row in rows if row[1] == agent)
+        expect(page.locator(".tip")).to_contain_text(f"{agent}: {dollars(cost)}")
+    page.click("[aria-label^='Across:']")
+    page.keyboard.type("model")
+    seen.press("Enter")
+    expect(page.locator(".charted caption")).to_have_text("cost_usd")
+    page.reload()
+    expect(page.locator(".charted caption")).to_have_text("cost_usd")
+    assert "across=model" in seen.path
 
 
 def test_who_leaves_ends_the_query(look: Look, demo_page: ServedPage) -> None:

@@ -179,7 +179,9 @@ def trend(store: Store, wanted: TurnListFilter) -> Trend:
     counted: Sequence[Sequence[Any]] = store.query(ended, given).rows if known else []
     # Two questions: a quantile of the whole is none of the quantiles of its parts.
     [(first_token,)] = ask(store, "overview/first_token", **wanted.parameters).rows
-    waits = ask(store, "overview/first_token_over_time", **given).rows if known else []
+    waits: Sequence[Sequence[Any]] = (
+        ask(store, "overview/first_token_over_time", **given).rows if known else []
+    )
     waited = {int(bucket): _known(wait) for bucket, wait in waits}
     return Trend(
         *(width, buckets, total, before, _known(first_token)),

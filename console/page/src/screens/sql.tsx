@@ -9,8 +9,8 @@ import { counted } from "../parts/numbers";
 import { Downloads } from "../parts/rows_shown";
 import { Nothing, Problem } from "../parts/states";
 import { plain } from "../parts/text";
-import { chartOf } from "../sql/chart";
-import { Chart } from "../sql/chart_view";
+import { chartOf, choicesOf } from "../sql/chart";
+import { Chart, ChartPicker, chartChoice } from "../sql/chart_view";
 import type { Words } from "../sql/completions";
 import { StatementField } from "../sql/field";
 import { Parameters, parametersOf, valuesOf } from "../sql/parameters";
@@ -99,7 +99,7 @@ export function Sql() {
           />
           <Parameters sql={text} />
           <div class="actions">
-            <button type="button" class="main" title={hint("run")} onClick={submit}>
+            <button type="button" class="primary" title={hint("run")} onClick={submit}>
               Run
             </button>
             <Views view={view} />
@@ -172,7 +172,7 @@ function command(text: string, saved: string): string {
 function Views({ view }: { view: View }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset draws a frame and wants a legend.
-    <span class="views" role="group" aria-label="Shown as">
+    <span class="segmented" role="group" aria-label="Shown as">
       {Object.entries(VIEWS).map(([one, title]) => (
         <button
           type="button"
@@ -190,13 +190,19 @@ function Views({ view }: { view: View }) {
 
 function Answer({ run, view }: { run: Run; view: View }) {
   const { answer } = run;
+  const choice = chartChoice();
+  const { kind, across, value, split } = choice;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the parts of the choice are what it is.
   const chart = useMemo(
-    () => (view === "chart" && answer ? chartOf(answer) : null),
-    [view, answer],
+    () => (view === "chart" && answer ? chartOf(answer, choice) : null),
+    [view, answer, kind, across, value, split],
   );
   if (!answer) return null;
   return (
     <div class={run.running || run.error ? "stale" : undefined}>
+      {view === "chart" && answer.rows.length > 0 && (
+        <ChartPicker choices={choicesOf(answer, choice)} shown={chart?.kind ?? ""} />
+      )}
       {view === "plan" ? (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard.
         <pre class="result plan" tabIndex={0}>

@@ -1,4 +1,6 @@
-// What a chart makes of rows, by their types: over time lines, of texts bars.
+// What a chart makes of rows, by their types: over time lines, of texts bars, unless the reader
+// chose the kind and the columns.
+import { COLORS } from "../parts/colors";
 import type { SqlAnswer } from "../types";
 
 export interface Line {
@@ -13,7 +15,7 @@ export interface LinePlot {
 }
 
 export interface Lines {
-  readonly kind: "lines";
+  readonly kind: "lines" | "stacked";
   /** ISO, ascending. */
   readonly times: readonly string[];
   /** Seconds between two of them, at the least. */
@@ -30,8 +32,26 @@ export interface Bars {
   readonly left: string;
 }
 
+export type Kind = Lines["kind"] | Bars["kind"];
+
+/** What the reader chose, columns by their names; what is empty or does not fit is chosen by type. */
+export interface ChartChoice {
+  readonly kind: string;
+  readonly across: string;
+  readonly value: string;
+  readonly split: string;
+}
+
+/** What can be chosen of an answer: names of columns. */
+export interface ChartChoices {
+  readonly kinds: readonly Kind[];
+  readonly across: readonly string[];
+  readonly values: readonly string[];
+  readonly splits: readonly string[];
+}
+
 const MOST_PLOTS = 4;
-const MOST_LINES = 6;
+const MOST_LINES = COLORS;
 const MOST_BARS = 50;
 
 const WRAPPED = /^(?:Nullable|LowCardinality)\((.*)\)$/;
@@ -49,15 +69,45 @@ const isTime = (type: string) => /^Date/.test(bare(type));
 const isText = (type: string) => /^(String|FixedString|Enum|UUID|Bool|IPv)/.test(bare(type));
 
 /** `null` where the types make no chart, or there are no rows. */
-export function chartOf({ types, columns, rows }: SqlAnswer): Lines | Bars | null {
-  const places = types.map((_, at) => at);
-  const numbers = places.filter((at) => isNumeric(types[at] ?? ""));
-  const texts = places.filter((at) => isText(types[at] ?? ""));
-  const time = places.find((at) => isTime(types[at] ?? ""));
-  if (!numbers.length || !rows.length) return null;
+export function chartOf(answer: SqlAnswer, choice: ChartChoice): Lines | Bars | null {
+  const { columns, rows } = answer;
+  const { all, numbers, texts, time } = placesOf(answer);
+  const named = (places: readonly number[], wanted: string) =>
+    wanted ? places.find((at) => columns[at] === wanted) : undefined;
+  const chosen = named(all, choice.across);
+  const across = chosen ?? time ?? texts[0];
+  const value = named(numbers, choice.value);
+  const shown = value === undefined ? numbers.filter((at) => at !== across) : [value];
+  if (across === undefined || !shown.length || !rows.length) return null;
   const name = (at: number) => columns[at] ?? "";
-  if (time !== undefined) return lines(rows, time, texts[0], numbers, name);
-  return texts.length ? bars(rows, texts, numbers, name) : null;
+  if (isTime(answer.types[across] ?? "") && choice.kind !== "bars") {
+    const drawn = lines(rows, across, named(texts, choice.split) ?? texts[0], shown, name);
+    return drawn && choice.kind === "stacked" ? { ...drawn, kind: "stacked" } : drawn;
+  }
+  return bars(rows, chosen === undefined && texts.length ? texts : [across], shown, name);
+}
+
+export function choicesOf(answer: SqlAnswer, choice: ChartChoice): ChartChoices {
+  const { all, numbers, texts, time } = placesOf(answer);
+  const name = (at: number) => answer.columns[at] ?? "";
+  const across = all.find((at) => name(at) === choice.across) ?? time;
+  const over = across !== undefined && isTime(answer.types[across] ?? "");
+  return {
+    kinds: over ? ["lines", "stacked", "bars"] : ["bars"],
+    across: all.map(name),
+    values: numbers.map(name),
+    splits: over ? texts.map(name) : [],
+  };
+}
+
+function placesOf({ types }: SqlAnswer) {
+  const all = types.map((_, at) => at);
+  return {
+    all,
+    numbers: all.filter((at) => isNumeric(types[at] ?? "")),
+    texts: all.filter((at) => isText(types[at] ?? "")),
+    time: all.find((at) => isTime(types[at] ?? "")),
+  };
 }
 
 type Rows = SqlAnswer["rows"];
@@ -90,7 +140,9 @@ function lines(
     for (const { at, row, text } of timed) {
       const place = places.get(at);
       const line = values.get(text);
-      if (line && place !== undefined) line[place] = numberOf(row[column]);
+      const value = numberOf(row[column]);
+      if (!line || place === undefined || value === null) continue;
+      line[place] = (line[place] ?? 0) + value;
     }
     const series = [...values].map(
       ([one, line]): Line => ({ name: one || name(column), values: line }),
@@ -101,7 +153,10 @@ function lines(
     leftOut(texts.length - MOST_LINES, `of ${text === undefined ? "" : name(text)}`),
     leftOut(numbers.length - MOST_PLOTS, "columns"),
   ];
-  return { kind: "lines", times, width: narrowest(times), plots, left: leftWords(left) };
+  const several = new Set(timed.map((one) => `${one.at} ${one.text}`)).size < timed.length;
+  const added = several ? "Rows of one time and name are added up." : "";
+  const words = [leftWords(left), added].filter(Boolean).join(". ");
+  return { kind: "lines", times, width: narrowest(times), plots, left: words };
 }
 
 function bars(

@@ -1,16 +1,79 @@
 // The rows of a statement as plots or bars; the table beside it is what it says in numbers.
+import { COLORS } from "../parts/colors";
 import { asNumber } from "../parts/diagnosed";
+import { ListBox } from "../parts/list_box";
 import { UNKNOWN } from "../parts/numbers";
 import { Plot } from "../parts/plot";
-import { plain } from "../parts/text";
-import type { Bars, LinePlot, Lines } from "./chart";
+import { label, plain } from "../parts/text";
+import { param, setParams } from "../url";
+import type { Bars, ChartChoice, ChartChoices, LinePlot, Lines } from "./chart";
 
-const COLORS = ["--link", "--warn", "--good", "--tool", "--busy", "--bad"] as const;
+const KINDS = { lines: "Lines", stacked: "Stacked bars", bars: "Bars" } as const;
+
+/** What the reader chose, which stands in the address. */
+export function chartChoice(): ChartChoice {
+  return {
+    kind: param("kind"),
+    across: param("across"),
+    value: param("value"),
+    split: param("split"),
+  };
+}
+
+/** The kind of the chart and its columns, to be chosen. */
+export function ChartPicker({ choices, shown }: { choices: ChartChoices; shown: string }) {
+  return (
+    <div class="actions">
+      {choices.kinds.length > 1 && (
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset draws a frame and wants a legend.
+        <span class="segmented" role="group" aria-label="Kind of chart">
+          {choices.kinds.map((kind) => (
+            <button
+              type="button"
+              key={kind}
+              aria-pressed={kind === shown}
+              onClick={() => setParams({ kind })}
+            >
+              {KINDS[kind]}
+            </button>
+          ))}
+        </span>
+      )}
+      <ColumnBox label="Across" name="across" columns={choices.across} other="by type" />
+      <ColumnBox label="Value" name="value" columns={choices.values} other="all numbers" />
+      {choices.splits.length > 1 && (
+        <ColumnBox label="Split by" name="split" columns={choices.splits} other="the first text" />
+      )}
+    </div>
+  );
+}
+
+interface ColumnBoxProps {
+  label: string;
+  name: "across" | "value" | "split";
+  columns: readonly string[];
+  /** What is shown where none is chosen. */
+  other: string;
+}
+
+function ColumnBox({ label, name, columns, other }: ColumnBoxProps) {
+  const known = [...new Set(columns)].map((value) => ({ value, words: plain(value) }));
+  return (
+    <ListBox
+      label={label}
+      value={param(name)}
+      options={[{ value: "", words: other }, ...known]}
+      choose={(value) => setParams({ [name]: value })}
+    >
+      <span class="faint">{label}</span>
+    </ListBox>
+  );
+}
 
 export function Chart({ chart }: { chart: Lines | Bars }) {
   return (
     <>
-      {chart.kind === "lines"
+      {chart.kind !== "bars"
         ? chart.plots.map((plot) => <OverTime key={plot.column} lines={chart} plot={plot} />)
         : chart.columns.map(({ name, values }) => (
             <EachBar key={name} name={name} names={chart.names} values={values} />
@@ -29,10 +92,11 @@ function OverTime({ lines, plot }: { lines: Lines; plot: LinePlot }) {
         times={lines.times}
         width={lines.width}
         series={plot.lines.map(({ name, values }, at) => ({
-          label: plain(name),
-          color: COLORS[at % COLORS.length] ?? COLORS[0],
+          label: label(name),
+          color: `--c${(at % COLORS) + 1}`,
           values,
         }))}
+        bars={lines.kind === "stacked"}
         written={(value) => (value === null ? UNKNOWN : asNumber(value, plot.column))}
       />
     </section>
@@ -57,7 +121,7 @@ function EachBar({ name, names, values }: BarsProps) {
             return (
               <tr key={String(at)}>
                 <th scope="row" title={plain(one)}>
-                  {plain(one)}
+                  {label(one)}
                 </th>
                 <td class="bar">
                   <span

@@ -53,7 +53,7 @@ export function Save({ sql, name, known, saved }: Props) {
           onInput={(event) => setChosen(event.currentTarget.value)}
         />
       </label>
-      <button type="submit" class="main">
+      <button type="submit" class="primary">
         {replaces ? "Replace" : "Save"}
       </button>
       <button type="button" onClick={() => setChosen(null)}>
