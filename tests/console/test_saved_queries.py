@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from support.story import Invoke
-from turnspan_console import saved_queries
-from turnspan_console.saved_queries import SavedQueryError, save_query
-from turnspan_console.saved_queries import saved_queries as known
+from turnspan_console import saved_texts
+from turnspan_console.saved_texts import QUERIES, SavedTextError
 
 SQL = "SELECT count() AS turns FROM turn_summary WHERE project = {p:String}"
 
@@ -20,7 +19,7 @@ SQL = "SELECT count() AS turns FROM turn_summary WHERE project = {p:String}"
 def test_a_statement_is_saved_run_and_deleted(invoke: Invoke, filled: str, tmp_path: Path) -> None:
     """By name; the file is nobody else's."""
     assert invoke("sql", "--save", "how many", f"{SQL};").exit_code == 0
-    assert known() == {"how many": SQL}
+    assert QUERIES.all() == {"how many": SQL}
     [file] = (tmp_path / "data").rglob("saved-queries.json")
     if os.name != "nt":
         assert file.stat().st_mode & 0o777 == 0o600
@@ -31,7 +30,7 @@ def test_a_statement_is_saved_run_and_deleted(invoke: Invoke, filled: str, tmp_p
     listed = invoke("sql", "--saved", "--format", "json")
     assert json.loads(listed.stdout) == [{"name": "how many", "sql": SQL}]
     assert invoke("sql", "--delete-saved", "how many").exit_code == 0
-    assert known() == {}
+    assert QUERIES.all() == {}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +52,7 @@ def test_what_cannot_be_saved_says_why(invoke: Invoke, words: tuple[str, ...], t
 
 
 def test_a_file_that_is_none_of_ours_stays_as_it_is(invoke: Invoke, tmp_path: Path) -> None:
-    save_query("a", "SELECT 1")
+    QUERIES.save("a", "SELECT 1")
     [file] = (tmp_path / "data").rglob("saved-queries.json")
     for content in ("{", '["a"]', '{"a": 1}'):
         file.write_text(content)
@@ -64,14 +63,14 @@ def test_a_file_that_is_none_of_ours_stays_as_it_is(invoke: Invoke, tmp_path: Pa
 
 def test_writers_at_once_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """And there is an end."""
-    monkeypatch.setattr(saved_queries, "MOST", 8)
+    monkeypatch.setattr(saved_texts, "MOST", 8)
     names = [f"name {number}" for number in range(8)]
-    threads = [threading.Thread(target=save_query, args=(one, "SELECT 1")) for one in names]
+    threads = [threading.Thread(target=QUERIES.save, args=(one, "SELECT 1")) for one in names]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert list(known()) == names
-    save_query(names[0], "SELECT 2")
-    with pytest.raises(SavedQueryError, match="delete one"):
-        save_query("one more", "SELECT 1")
+    assert list(QUERIES.all()) == names
+    QUERIES.save(names[0], "SELECT 2")
+    with pytest.raises(SavedTextError, match="delete one"):
+        QUERIES.save("one more", "SELECT 1")

@@ -114,6 +114,46 @@ def test_facets_and_completions_make_a_filter(look: Look, demo_page: ServedPage)
     assert narrow.page.locator(".facets .value").first.is_visible()
 
 
+def test_a_view_is_saved_found_renamed_and_removed(look: Look, demo_page: ServedPage) -> None:
+    """It is an address: with its filter, order and columns, without the row one stands on."""
+    seen = look(demo_page, "/turns?project=demo&f=rounds%3E2&sort=-cost&cols=cost")
+    seen.page.wait_for_selector(ROWS)
+    seen.press("j")
+    seen.page.click("text=Save view")
+    seen.page.keyboard.type("Long ones")
+    seen.press("Enter")
+    link = seen.page.locator(".views a")
+    expect(link).to_have_text("Long ones")
+    expect(link).to_have_attribute("aria-current", "page")
+    other = look(demo_page, "/sessions")
+    other.page.wait_for_selector(ROWS)
+    other.press("Control+k")
+    other.page.keyboard.type("long o")
+    other.page.click("[role=option]:has-text('view Long ones')")
+    assert other.path.split("?")[0] == "/turns"
+    expect(other.page.locator("th[aria-sort=descending]")).to_have_text("cost")
+    expect(other.page.locator("th")).to_have_count(3)
+    seen.page.click(".save-view")
+    seen.page.keyboard.type("Costly")
+    seen.page.click("button:text-is('Rename')")
+    expect(link).to_have_text("Costly")
+    for path, body, words in (
+        ("save", b'{"name":"x","address":"//elsewhere.example/"}', "address"),
+        ("save", b'{"name":"x","address":"javascript:1"}', "address"),
+        ("save", b'{"name":"a\\u202eb","address":"/turns"}', "choose another"),
+        ("rename", b'{"name":"none","new":"x"}', "No view is saved as 'none'; there are: Costly"),
+        ("remove", b'{"name":"none"}', "No view is saved as 'none'"),
+    ):
+        reply = demo_page.ask(
+            f"/api/views/{path}", method="POST", body=body, content_type="application/json"
+        )
+        assert reply.status == 400 and words in reply.json()["error"], reply
+    seen.page.click(".save-view")
+    seen.page.click("button:text-is('Remove')")
+    expect(link).to_have_count(0)
+    assert demo_page.ask("/api/views").json() == {"views": []}
+
+
 AGENT = """
 import sys, turnspan
 turnspan.configure(capture_content=True, project="live")

@@ -1142,6 +1142,11 @@ export interface ReceiverShown {
   spans: number;
 }
 
+export interface RenameViewQuery {
+  name: string;
+  new: string;
+}
+
 export interface RequestAnswer {
   body: string;
   exact: boolean;
@@ -1277,6 +1282,15 @@ export interface SavedSql {
 
 export interface SavedSqlAnswer {
   queries: SavedSql[];
+}
+
+export interface SavedView {
+  name: string;
+  address: string;
+}
+
+export interface SavedViewsAnswer {
+  views: SavedView[];
 }
 
 export interface SchemaAnswer {
@@ -1609,6 +1623,10 @@ export interface VersionRecord {
   judged: number;
 }
 
+export interface ViewName {
+  name: string;
+}
+
 export interface WantedQuery {
   project?: string;
   since?: string;
@@ -1651,6 +1669,10 @@ export interface Endpoints {
   "GET /api/filters": { query: NoQuery; answer: FiltersAnswer };
   "GET /api/histogram": { query: WantedQuery; answer: Histogram };
   "GET /api/find": { query: TextQuery; answer: Search };
+  "GET /api/views": { query: NoQuery; answer: SavedViewsAnswer };
+  "POST /api/views/save": { query: SavedView; answer: SavedViewsAnswer };
+  "POST /api/views/rename": { query: RenameViewQuery; answer: SavedViewsAnswer };
+  "POST /api/views/remove": { query: ViewName; answer: SavedViewsAnswer };
   "GET /api/review/queues": { query: ReviewQueuesQuery; answer: ReviewQueues };
   "GET /api/review/left": { query: ReviewQuery; answer: ReviewLeft };
   "GET /api/review/turn": { query: ReviewTurnQuery; answer: ReviewTurn };

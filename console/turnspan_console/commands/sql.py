@@ -92,26 +92,24 @@ def command(
 
     Saved statements belong to you; `turnspan console` shows them too.
     """
-    from turnspan_console import saved_queries
+    from turnspan_console.saved_texts import QUERIES, SavedTextError
 
     if sum(one is not None for one in (save, saved, delete_saved)) > 1 or (
         query is not None and (saved or delete_saved)
     ):
         raise Failure("Give either SQL (with or without --save NAME) or a saved statement.", USAGE)
-    with failing(saved_queries.SavedQueryError, code=USAGE):
+    with failing(SavedTextError, code=USAGE):
         if delete_saved is not None:
-            saved_queries.delete_query(delete_saved)
+            QUERIES.delete(delete_saved)
             note("deleted")
             return
         if saved == "" and query is None:
-            _list(saved_queries.saved_queries(), format_, raw=raw)
+            _list(QUERIES.all(), format_, raw=raw)
             return
         text = sys.stdin.read() if query == "-" else query or ""
-        sql = _statement(
-            saved_queries.saved_query(saved) if saved else text, own_format=files or write
-        )
+        sql = _statement(QUERIES.text(saved) if saved else text, own_format=files or write)
         if save is not None:
-            saved_queries.save_query(save, sql)
+            QUERIES.save(save, sql)
             note(f"saved: turnspan sql --saved {shlex.quote(save)}")
             return
     parameters = dict(_parameter(text) for text in params)

@@ -8,6 +8,7 @@ import { SCREENS } from "../screens";
 import type { Named, SavedSql } from "../types";
 import { go, param, to, withParams } from "../url";
 import { useAsk } from "../use_ask";
+import { views } from "../views";
 
 type Way = { readonly words: string } & ({ readonly target: string } | { readonly action: Action });
 
@@ -39,6 +40,7 @@ export function Palette({ close }: { close: () => void }) {
   const ways: Way[] = [
     ...ids,
     ...screens(id),
+    ...savedViews(id),
     ...statements(id, saved?.queries ?? []),
     ...names.map(wayTo).filter((way) => !known.has(keyOf(way))),
     ...actions(id),
@@ -134,6 +136,13 @@ function screens(text: string): Way[] {
   return SCREENS.filter(({ rail, title }) => rail && title.toLowerCase().includes(wanted)).map(
     ({ name, title }) => ({ words: title, target: to(name) }),
   );
+}
+
+function savedViews(text: string): Way[] {
+  const wanted = text.toLowerCase();
+  return views.value
+    .filter(({ name }) => name.toLowerCase().includes(wanted))
+    .map(({ name, address }) => ({ words: `view ${label(name)}`, target: address }));
 }
 
 function statements(text: string, saved: readonly SavedSql[]): Way[] {

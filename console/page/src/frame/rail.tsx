@@ -7,6 +7,7 @@ import { type Group, SCREENS, type Screen } from "../screens";
 import { address, to } from "../url";
 import { useAsk } from "../use_ask";
 import { sidebar } from "./theme";
+import { Views } from "./views";
 
 const GROUPS: readonly Group[] = ["Look", "Improve", "Ask"];
 /** Those of a phone's bar, beside the way to all. */
@@ -52,6 +53,7 @@ function Places() {
           <PlacesOf group={group} />
         </section>
       ))}
+      <Views />
       <section aria-label="This page">
         <PlacesOf group="Settings" />
       </section>

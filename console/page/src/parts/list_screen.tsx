@@ -9,6 +9,7 @@ import { type Asked, askAgain } from "../use_ask";
 import { Icon } from "./icon";
 import { counted } from "./numbers";
 import { openSql, RowsShown } from "./rows_shown";
+import { SaveView } from "./save_view";
 import { Answered, Refused } from "./states";
 
 interface Props {
@@ -58,11 +59,26 @@ export function ListScreen(props: Props) {
         {() =>
           rows.length ? (
             <>
-              <RowsShown name={name} sql={sql} records={rows} tools={tools} />
+              <RowsShown
+                name={name}
+                sql={sql}
+                records={rows}
+                tools={
+                  <>
+                    {tools}
+                    <SaveView />
+                  </>
+                }
+              />
               {children}
             </>
           ) : (
-            empty
+            <>
+              <div class="rows-shown">
+                <SaveView />
+              </div>
+              {empty}
+            </>
           )
         }
       </Answered>

@@ -22,6 +22,7 @@ from turnspan_console.web.api import (
     sql,
     store,
     turns,
+    views,
 )
 from turnspan_console.web.api.address import Serving, serving_endpoint
 from turnspan_console.web.endpoints import WebEndpoint
@@ -36,6 +37,7 @@ _TOPICS = (
     store,
     first_records,
     turns,
+    views,
     review,
     settings,
     judge,

@@ -10,7 +10,7 @@ from typing import Any
 from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.read_only import Cancellation
-from turnspan_console.saved_queries import SavedQueryError, save_query, saved_queries
+from turnspan_console.saved_texts import QUERIES, SavedTextError
 from turnspan_console.values import plain
 from turnspan_console.web.api.refusals import understood
 from turnspan_console.web.endpoints import BadRequestError, DetailedError, NoQuery, endpoint
@@ -148,7 +148,7 @@ def _save(_store: Store, query: SavedSql) -> SavedSqlAnswer:
 
 def _answer(new: SavedSql | None = None) -> SavedSqlAnswer:
     """All that is saved, with one that is new."""
-    with understood(SavedQueryError):
+    with understood(SavedTextError):
         if new is not None:
-            save_query(new.name, new.sql)
-        return SavedSqlAnswer([SavedSql(name, sql) for name, sql in saved_queries().items()])
+            QUERIES.save(new.name, new.sql)
+        return SavedSqlAnswer([SavedSql(name, sql) for name, sql in QUERIES.all().items()])

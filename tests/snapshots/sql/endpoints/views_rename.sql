@@ -1,0 +1,1 @@
+-- nothing is asked of the store
