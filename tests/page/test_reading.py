@@ -179,7 +179,7 @@ def test_the_frame_of_a_replay(look: Look, made_page: ServedPage) -> None:
     seen = opened(look, made_page, f"at={PARALLEL}", width=390)
     seen.page.wait_for_selector(f"{CHOSEN} img")
     drawn = "all => all.map(one => one.complete && one.naturalWidth)"
-    seen.page.wait_for_function("document.querySelector('article img').complete")
+    seen.page.wait_for_function("() => document.querySelector('article img').complete")
     assert seen.page.eval_on_selector_all(f"{CHOSEN} img", drawn) == [1]
     assert "http://127.0.0.1:9/y.png" in seen.page.inner_text(CHOSEN)
     shell = seen.page.locator("article:has(strong:text-is('bash'))")
@@ -211,6 +211,13 @@ def test_the_frame_of_a_replay(look: Look, made_page: ServedPage) -> None:
     seen.press("n")
     seen.page.click(f"{CHOSEN} .actions button:has-text('Judge turn')")
     seen.page.wait_for_selector(".review")
+
+
+def test_a_turn_before_its_first_call_ends(look: Look, made_page: ServedPage) -> None:
+    """What is known of it is shown: what the user said. What is not stored yet is named."""
+    seen = look(made_page, "/s/shop/waiting?f=1")
+    seen.page.wait_for_selector(".message.user strong:text-is('left')")
+    assert "neither its prompt nor its text so far is stored" in seen.page.inner_text(".stop")
 
 
 def test_a_call_is_walked_and_saved(look: Look, made_page: ServedPage) -> None:

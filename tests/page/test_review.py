@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,9 +124,9 @@ def test_undo_back_skip_flag_and_note(look: Look, page: ServedPage) -> None:
     assert press(seen, "z") == "t50"
     assert seen.page.query_selector('button[aria-pressed="true"]') is None
     assert "withdrawn by ada" in seen.page.inner_text("aside")
-    seen.press("+")
+    assert press(seen, "+") == "t51"
+    assert press(seen, "b") == "t50"
     seen.page.wait_for_selector('button[aria-pressed="true"]:has-text("good")')
-    shown(seen)
     seen.press("0")
     seen.page.wait_for_selector('button[aria-pressed="true"]', state="detached")
     shown(seen)
@@ -143,6 +144,57 @@ def test_undo_back_skip_flag_and_note(look: Look, page: ServedPage) -> None:
     assert shown(seen) == "t52"
     assert seen.page.inner_text(".progress").partition(" ·")[0] == counted == "52 of 60"
     assert press(seen, "b") != "t52"
+
+
+def test_keys_are_queued_and_answers_corrected(look: Look, page: ServedPage) -> None:
+    """Ten keys in 200 ms are ten verdicts, each of the next turn; a key that is held is one. A
+    correction shows how it differs; it and a label are judgments of the turn, and can be undone."""
+    seen = look(page, "/review?by=flo&each=1&order=oldest", width=390)
+    assert shown(seen) == "t0"
+    seen.page.evaluate(
+        """async () => {
+            const press = (key, repeat) =>
+                dispatchEvent(new KeyboardEvent("keydown", { key, repeat, bubbles: true }));
+            for (let at = 0; at < 10; at += 1) {
+                press("123"[at % 3], false);
+                press("1", true);
+                await new Promise((done) => setTimeout(done, 20));
+            }
+        }"""
+    )
+    seen.page.wait_for_function("() => location.search.includes('at=t10')")
+    assert shown(seen) == "t10"
+    outcomes = ("used", "modified", "rejected")
+    for number in range(10):
+        path = f"/api/review/turn?project={PROJECT}&turn=t{number}"
+        mine = [one for one in page.ask(path).json()["judgments"] if one["author"] == "flo"]
+        assert [one["outcome"] for one in mine] == [outcomes[number % 3]]
+    assert not seen.page.locator("main kbd:visible").count()
+    seen.page.click("text=Correct the answer")
+    field = seen.page.get_by_label("What the answer should have been")
+    assert field.input_value() == "Answer 10."
+    field.fill("Answer ten.")
+    assert seen.page.inner_text(".note ins") == "ten"
+    seen.page.click("text=Save the correction")
+    seen.page.wait_for_selector(".said-before:has-text('correction Answer ten.')")
+    seen.page.fill(".labels input", "wrong unit")
+    seen.page.click(".labels button")
+    seen.page.wait_for_selector(".said-before:has-text('wrong unit yes')")
+    assert seen.page.locator("text=Save the correction").is_disabled()
+    seen.page.evaluate("document.activeElement.blur()")
+    assert shown(seen) == "t10"
+    seen.press("z")
+    seen.page.wait_for_selector(".said-before .withdrawn:has-text('wrong unit')")
+    told = page.ask(f"/api/review/turn?project={PROJECT}&turn=t10").json()
+    kinds = [(one["kind"], one["comment"], one["holds"]) for one in told["judgments"]]
+    assert ("evaluation:correction", "Answer ten.", True) in kinds
+    assert told["done_by"].count("flo") == 0, "neither is a verdict"
+    body = {"project": PROJECT, "turn": "t10", "by": "flo", "id": "12345678"}
+    for odd in ({"label": "correction"}, {"label": "a\nb"}, {"correction": " "}, {}):
+        sent = json.dumps({**body, **odd}).encode()
+        refused = page.ask("/api/review/judge", method="POST", body=sent,
+                           content_type="application/json")  # fmt: skip
+        assert refused.status == 400, refused
 
 
 def test_two_reviewers(look: Look, page: ServedPage) -> None:

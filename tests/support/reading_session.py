@@ -104,6 +104,8 @@ def reading_session() -> list[Record]:
     ran = {"session_id": SESSION, "turn_id": here["turn_id"]}
     shoes = json.dumps({"query": "shoes"})
     return [
+        turn("4ead0000000000cc", 90, session_id="waiting", status="running", agent_name="reader",
+             user_message="What is **left**?"),
         *(user, both, *given, edits, others),
         turn(here["turn_id"], 0, session_id=SESSION, agent_name="reader", duration=60.0),
         call(PARALLEL, 0.5, **here, round=1, input_messages=hashes(user), duration=1.0,

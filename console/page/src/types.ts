@@ -756,6 +756,8 @@ export interface JudgeQuery {
   flag?: number | null;
   score?: number | null;
   note?: string | null;
+  label?: string | null;
+  correction?: string | null;
 }
 
 export interface JudgedEach {

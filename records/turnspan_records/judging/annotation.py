@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from turnspan import config
@@ -29,6 +29,9 @@ SOURCE: Final = "command"
 PAGE: Final = "console"
 """Where the page's judgments were given."""
 LONGEST_AUTHOR: Final = 200
+CORRECTION: Final = "correction"
+"""The evaluation whose comment is what the answer should have been."""
+_LABEL: Final = re.compile(r"[^\x00-\x1f\x7f]{1,60}")
 _ID: Final = re.compile(r"[0-9A-Za-z-]{8,64}")
 
 
@@ -89,10 +92,13 @@ def judge(
     score: float | None = None,
     comment: str | None = None,
     directive: str | None = None,
+    label: str | None = None,
+    correction: str | None = None,
 ) -> list[StoredJudgment]:
     """Write one judgment of a person's in the page, the same of each subject; it is on disk when
     this returns, and lands with the next question. ``id`` is its own: the same told again, since an
-    answer was lost, is the same judgment.
+    answer was lost, is the same judgment. A label is an evaluation of that name, a correction (what
+    the answer should have been) the evaluation ``correction`` with the text as its comment.
 
     Raises:
         ValueError: it is not one judgment, or not what it must be.
@@ -102,9 +108,13 @@ def judge(
         raise ValueError(f"judge one of {', '.join(SUBJECTS)}, with its id")
     if score is not None and not 0 <= score <= 10:
         raise ValueError(f"a score is from 0 to 10: not {score!r}")
-    given = (outcome, training_flag, score, comment or None, directive or None)
+    given = (outcome, training_flag, score, comment or None, directive or None, label, correction)
     if not subjects or sum(one is not None for one in given) != 1:
-        raise ValueError("name one of outcome, training_flag, score, comment and directive")
+        raise ValueError(
+            "name one of outcome, training_flag, score, comment, directive, label and correction"
+        )
+    if label is not None or correction is not None:
+        return _evaluate(spool, subjects, reviewer(author), judgment_id(id), label, correction)
     return annotate(
         spool,
         *subjects,
@@ -117,6 +127,28 @@ def judge(
         source=PAGE,
         id=judgment_id(id),
     )
+
+
+def _evaluate(
+    spool: Spool, subjects: Sequence[RecordRef], author: str, id: str, label: str | None,
+    correction: str | None,
+) -> list[StoredJudgment]:  # fmt: skip
+    name = CORRECTION if label is None else label.strip()
+    if not _LABEL.fullmatch(name) or label == CORRECTION:
+        raise ValueError(f"a label has 1 to 60 characters in one line, and is not {CORRECTION!r}")
+    if label is None and not (correction or "").strip():
+        raise ValueError("a correction is the text that the answer should have been")
+    each: list[StoredJudgment] = []
+    for number, one in enumerate(subjects, 1):
+        judgment = replace(
+            unsaid(one, author, None, PAGE, correction or ""),
+            kind=f"evaluation:{name}",
+            outcome="" if label is None else "yes",
+            annotation_id=f"{id}-{number}" if len(subjects) > 1 else id,
+        )
+        write_judgments(spool, one.project, [judgment])
+        each.append(stored(one.project, judgment))
+    return each
 
 
 def prefer(

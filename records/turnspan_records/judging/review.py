@@ -97,7 +97,8 @@ def last_said(
         ).rows
     }
     for row in also.judgments:
-        own = row["subject_kind"] == "turn" and row["kind"] in _KINDS
+        kind = str(row["kind"])
+        own = row["subject_kind"] == "turn" and (kind in _KINDS or kind.startswith("evaluation:"))
         by = (row["author"], row["source"]) == (author.strip(), PAGE)
         if own and by and project in ("", row["project"]):
             found[_named(row)] = utc(row["created_at"])

@@ -1,10 +1,12 @@
 // A turn as somebody reads it: what was said, in order. At level 1 only what the user and the agent
 // said, at 2 with a line for each tool call, at 3 everything.
+
+import { Written } from "../reading/written";
 import type { TurnText, Utterance } from "../types";
 import { End } from "./end";
 import { bytes, count, counted, dollars, seconds, When } from "./numbers";
 import { Missing } from "./states";
-import { Line, plain, Verbatim } from "./text";
+import { Line, plain } from "./text";
 
 const LEVELS: Readonly<Record<string, number>> = {
   user: 1,
@@ -15,8 +17,7 @@ const LEVELS: Readonly<Record<string, number>> = {
 };
 const NAMES: Readonly<Record<string, string>> = {
   assistant: "agent",
-  tool: "⚒",
-  turn: "▸ turn",
+  turn: "nested turn",
 };
 const BRIEF = 400;
 
@@ -34,7 +35,7 @@ export function Turn({ turn, level }: { turn: TurnText; level: number }) {
       ))}
       {hidden > 0 && (
         <p class="faint">
-          {counted(hidden, "more line")} at a higher level (<kbd>]</kbd>)
+          {counted(hidden, "more line")} with more detail <kbd>]</kbd>
         </p>
       )}
     </article>
@@ -54,8 +55,11 @@ function Heading({ turn }: { turn: TurnText }) {
         <When time={turn.start_time} /> · {seconds(turn.duration)} · {counted(turn.rounds, "round")}{" "}
         · {counted(turn.calls, "call")} · {counted(turn.tools, "tool")}
         {turn.failed_tools > 0 && <span class="bad"> ✗{turn.failed_tools}</span>} ·{" "}
-        {count(turn.input_tokens)}→{count(turn.output_tokens)} tokens · {dollars(turn.cost_usd)} ·{" "}
-        {plain(turn.models.join(", "))}
+        {turn.input_tokens === null
+          ? "tokens not reported"
+          : `${count(turn.input_tokens)} → ${count(turn.output_tokens)} tokens`}
+        {turn.cost_usd !== null && ` · ${dollars(turn.cost_usd)}`}
+        {turn.models.length > 0 && ` · ${plain(turn.models.join(", "))}`}
       </span>
     </header>
   );
@@ -78,7 +82,11 @@ function UtteranceView({ utterance, level }: { utterance: Utterance; level: numb
         ) : folded ? (
           <Line text={utterance.text.slice(0, BRIEF)} />
         ) : (
-          <Verbatim text={utterance.text} />
+          <Written
+            text={utterance.text}
+            form="read"
+            prose={utterance.kind === "user" || utterance.kind === "assistant"}
+          />
         )}
         {utterance.characters > utterance.text.length && (
           <p class="faint">

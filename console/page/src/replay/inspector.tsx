@@ -277,8 +277,8 @@ type Counted = Pick<OutlineCall, (typeof TOKENS)[number][1] | "tokens_estimated"
 
 const TOKENS = [
   ["tokens in", "input_tokens", "not reported by the provider"],
-  ["read from cache", "cache_read_tokens", "no cache used"],
-  ["written to cache", "cache_write_tokens", ""],
+  ["from the cache", "cache_read_tokens", "no cache used"],
+  ["into the cache", "cache_write_tokens", ""],
   ["tokens out", "output_tokens", "not reported by the provider"],
   ["reasoning", "reasoning_tokens", ""],
 ] as const;
@@ -286,7 +286,9 @@ const TOKENS = [
 export function TokenFacts({ call }: { call: Counted }) {
   return TOKENS.map(([name, field, missing]) => (
     <Fact key={name} name={name}>
-      {call[field] === null ? missing : estimated(count(call[field]), call.tokens_estimated)}
+      {call[field] === null || (call[field] === 0 && !field.endsWith("put_tokens"))
+        ? missing
+        : estimated(count(call[field]), call.tokens_estimated)}
     </Fact>
   ));
 }

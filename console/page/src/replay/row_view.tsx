@@ -1,14 +1,16 @@
 // A row of a replay: how a turn begins and ends, a call with what it was given and said, a tool.
 import { kindOfEnd } from "../parts/end";
 import { Icon } from "../parts/icon";
-import { count, counted, dollars, seconds, When } from "../parts/numbers";
+import { bytes, count, counted, dollars, seconds, When } from "../parts/numbers";
+import { Missing } from "../parts/states";
 import { Failure, Line, plain, Verbatim } from "../parts/text";
+import { Written } from "../reading/written";
 import type { Head, OutlineCall, OutlineTurn, ToolsChange } from "../types";
 import { param, to } from "../url";
 import { Definition } from "./definition";
 import { Message } from "./message";
 import { type CallRow, isAnswer, lostCache, type Row, type Session } from "./rows";
-import { isInCards, ToolView } from "./tool_view";
+import { isInCards, isWhole, ToolView } from "./tool_view";
 import { useNow } from "./use_now";
 
 interface Props {
@@ -89,15 +91,30 @@ function Running({ turn, session }: { turn: OutlineTurn; session: Session }) {
     .map((one) => Date.parse(one.start_time) + 1000 * one.duration);
   const begun = Date.parse(turn.start_time);
   const now = Math.max(useNow(param("f") === "1"), begun, ...ends);
+  const asked = calls.some((call) => call.turn_id === turn.turn_id) ? null : turn.user_message;
   return (
-    <div class="stop busy">
-      <span aria-hidden="true">●</span> <strong>running</strong>
-      <span class="faint">
-        {seconds((now - begun) / 1000)} · nothing new for{" "}
-        {seconds((now - Math.max(begun, ...ends)) / 1000)} · {counted(ends.length, "row")} so far
-      </span>
-      <span class="ticking" aria-hidden="true" />
-    </div>
+    <>
+      {asked?.head && (
+        <div class="message user">
+          <div class="who">
+            <span class="role">user</span>
+          </div>
+          <div class="said">
+            <Written text={asked.head} form="read" prose />
+            {!isWhole(asked) && <Missing reason={`… ${bytes(asked.size)} in all`} />}
+          </div>
+        </div>
+      )}
+      <div class="stop busy">
+        <span aria-hidden="true">●</span> <strong>running</strong>
+        <span class="faint">
+          {seconds((now - begun) / 1000)} · nothing new for{" "}
+          {seconds((now - Math.max(begun, ...ends)) / 1000)} · {counted(ends.length, "row")} so far
+        </span>
+        <span class="ticking" aria-hidden="true" />
+        <Missing reason="A model call is recorded when it ends: until then neither its prompt nor its text so far is stored." />
+      </div>
+    </>
   );
 }
 

@@ -230,6 +230,6 @@ function Cut({ of, field, project, form }: CutProps) {
   );
 }
 
-function isWhole({ head, size }: Text): boolean {
+export function isWhole({ head, size }: Text): boolean {
   return new TextEncoder().encode(head).length >= size;
 }

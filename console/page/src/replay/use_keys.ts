@@ -70,7 +70,7 @@ export function useReplayKeys(keyed: Keyed): void {
     copyId: row && (() => copy(row.id.split(".")[0] ?? row.id, "the id")),
     ...(span && {
       open: () => go(to("call", project, span)),
-      request: () => go(withParams(["call", project, span], { show: "request" })),
+      request: () => go(withParams(["call", project, span], { show: "json" })),
       context: () => go(to("context", project, span)),
       select: () => {
         replaceParams({ x: marked === span ? "" : span });

@@ -5,17 +5,19 @@ import { jaeger, traceIn } from "../frame/jaeger";
 import { useStatus } from "../frame/status";
 import { hint, useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
-import { KeyButton } from "../parts/key_button";
-import { bytes, count, dollars, estimated, seconds, When } from "../parts/numbers";
+import { Cost } from "../parts/cost";
+import { Id } from "../parts/id";
+import { bytes, count, seconds, When } from "../parts/numbers";
 import { save } from "../parts/save";
-import { Answered, Missing, Recorded } from "../parts/states";
+import { Segments } from "../parts/segments";
+import { Answered, Missing, Recorded, Scrolled } from "../parts/states";
 import { Folded, Line, plain, Verbatim } from "../parts/text";
 import { switchForm } from "../reading/forms";
 import { Definition } from "../replay/definition";
 import { Fact, Facts, NamedFacts, TokenFacts } from "../replay/inspector";
 import { Message } from "../replay/message";
 import { prettyJson, useTextsOf } from "../replay/texts";
-import type { CallScreen, CostParts, RequestAnswer } from "../types";
+import type { CallScreen, RequestAnswer } from "../types";
 import { address, go, param, replaceParams, to, toggleParam, withParams } from "../url";
 import { useAsk } from "../use_ask";
 
@@ -30,11 +32,11 @@ export function Call() {
   );
 }
 
-const toggleRequest = () => toggleParam("show", "request");
+const toggleRequest = () => toggleParam("show", "json");
 
 function Known({ call }: { call: CallScreen }) {
   const { project, span_id: span } = call;
-  const showing = param("show") === "request";
+  const shown = SHOWN.find(([form]) => form === param("show"))?.[0] ?? "";
   const request = useAsk("GET /api/request", { project, span });
   const sent = request.answer;
   const heads = [...call.inputs, ...call.outputs];
@@ -70,27 +72,40 @@ function Known({ call }: { call: CallScreen }) {
           ✗ {plain(call.error_type)}: <Line text={call.error_message} />
         </p>
       )}
-      <Cost cost={call.cost} />
       <div class="columns">
-        <section aria-label="Request">
+        <Scrolled label="Request">
           <h2>Request</h2>
-          <Copies sent={sent} showing={showing} />
-          {showing ? (
+          <p class="copies">
+            <Segments
+              label="How the request is shown"
+              choices={SHOWN}
+              value={shown}
+              choose={(form) => replaceParams({ show: form })}
+            />
+            {sent && <Exactness sent={sent} />}
+          </p>
+          {shown ? (
             <Answered asked={request}>
-              {({ body, reason }) => <Recorded text={body} missing={plain(reason)} />}
+              {(answer) => <Request sent={answer} shown={shown} />}
             </Answered>
           ) : (
             <Sent call={call} />
           )}
-        </section>
-        <section aria-label="Answer">
-          <h2>Answer</h2>
-          <Answer call={call} />
-        </section>
-        <section aria-label="Facts">
-          <h2>Facts</h2>
-          <FactsOf call={call} />
-        </section>
+        </Scrolled>
+        <Scrolled label="Answer, cost and facts" look="beside">
+          <section aria-label="Answer">
+            <h2>Answer</h2>
+            <Answer call={call} />
+          </section>
+          <section aria-label="Cost">
+            <h2>Cost</h2>
+            <Cost cost={call.cost} />
+          </section>
+          <section aria-label="Facts">
+            <h2>Facts</h2>
+            <FactsOf call={call} />
+          </section>
+        </Scrolled>
       </div>
     </div>
   );
@@ -102,15 +117,19 @@ function replayParams(call: CallScreen): Record<string, string> {
 
 function Head({ call }: { call: CallScreen }) {
   const { project, before, after, span_id: span } = call;
+  const facts = [
+    seconds(call.duration),
+    call.time_to_first_chunk === null ? "" : `first token ${seconds(call.time_to_first_chunk)}`,
+    call.tries > 1 ? `${count(call.tries)} tries` : "",
+    call.round > 0 ? `round ${count(call.round)}` : "",
+  ];
   return (
     <header class="bar">
       <h1>
         Call {count(call.number)} of {count(call.calls)}
       </h1>
       <span>
-        <bdi>{plain(call.model)}</bdi> · {seconds(call.duration)} · first token{" "}
-        {seconds(call.time_to_first_chunk)} · {count(call.tries)}{" "}
-        {call.tries === 1 ? "try" : "tries"} · round {count(call.round)}
+        <bdi>{plain(call.model)}</bdi> · {facts.filter(Boolean).join(" · ")}
       </span>
       <span class="faint">
         <When time={call.start_time} />
@@ -119,63 +138,43 @@ function Head({ call }: { call: CallScreen }) {
       <button type="button" onClick={() => void save({ project, call: span }, span)}>
         Save as HTML
       </button>
-      <a href={withParams(["s", project, call.session_id], replayParams(call))}>replay</a>
-      {before && <a href={to("diff", project, `${before}..${span}`)}>what changed</a>}
+      <a href={withParams(["s", project, call.session_id], replayParams(call))}>Replay</a>
+      {before && <a href={to("diff", project, `${before}..${span}`)}>What changed</a>}
       {before && (
         <a href={to("call", project, before)} title={hint("previousGroup")}>
-          ◂ before
+          Call before
         </a>
       )}
       {after && (
         <a href={to("call", project, after)} title={hint("nextGroup")}>
-          after ▸
+          Call after
         </a>
       )}
     </header>
   );
 }
 
-function Cost({ cost }: { cost: CostParts }) {
-  const most = Math.max(...cost.parts.map((part) => part.cost_usd), 0);
-  return (
-    <div class="cost">
-      <strong>cost {dollars(cost.cost_usd)}</strong>
-      {cost.parts.map((part) => (
-        <span key={part.kind}>
-          {part.kind} {count(part.count)}{" "}
-          <meter min={0} max={most || 1} value={part.cost_usd} aria-hidden="true" />{" "}
-          {estimated(dollars(part.cost_usd), cost.estimated)}
-        </span>
-      ))}
-      {cost.reason && <Missing reason={cost.reason} />}
-      {cost.price_version && <span class="faint">{plain(cost.price_version)}</span>}
-      {cost.estimated && cost.parts.length > 0 && (
-        <Missing reason="the parts are an estimate: they do not add up to the recorded cost" />
-      )}
-    </div>
-  );
-}
+type Shown = "" | "json" | "curl" | "python";
 
-function Copies({ sent, showing }: { sent: RequestAnswer | null; showing: boolean }) {
-  const copies = [
-    ["copyCurl", "curl", sent?.curl, "the curl command"],
-    ["copyPython", "Python", sent?.python, "the program"],
-  ] as const;
+const SHOWN: readonly (readonly [Shown, string])[] = [
+  ["", "Messages"],
+  ["json", "JSON"],
+  ["curl", "curl"],
+  ["python", "Python"],
+];
+
+/** The request as the provider gets it, in one of its forms. */
+function Request({ sent, shown }: { sent: RequestAnswer; shown: Shown }) {
+  const text = { json: sent.body, curl: sent.curl, python: sent.python, "": null }[shown];
   return (
-    <p class="copies">
-      <KeyButton action="request" on={showing} act={toggleRequest} bare>
-        JSON
-      </KeyButton>
-      {copies.map(
-        ([action, language, code, name]) =>
-          code && (
-            <KeyButton key={action} action={action} act={() => copy(code, name)} bare>
-              Copy as {language}
-            </KeyButton>
-          ),
+    <>
+      {text && (
+        <button type="button" onClick={() => void copy(text, `the ${shown}`)}>
+          Copy
+        </button>
       )}
-      {sent && <Exactness sent={sent} />}
-    </p>
+      <Recorded text={text} missing={plain(sent.reason)} />
+    </>
   );
 }
 
@@ -206,11 +205,14 @@ function Sent({ call }: { call: CallScreen }) {
     [call],
   );
   useTextsOf(project, scope, hashes);
+  const isSaid = call.inputs.some(({ role }) => role === "system" || role === "developer");
   return (
     <>
       <Folded title="parameters" text={prettyJson(call.request_parameters)} />
       {call.tools && <Definition project={project} hash={call.tools} label="tools" />}
-      {call.system && <Definition project={project} hash={call.system} label="system prompt" />}
+      {call.system && !isSaid && (
+        <Definition project={project} hash={call.system} label="system prompt" />
+      )}
       {call.context && (
         <Definition project={project} hash={call.context} label="assembled context" />
       )}
@@ -268,19 +270,23 @@ function FactsOf({ call }: { call: CallScreen }) {
   return (
     <>
       <Facts>
-        <Fact name="finish">{plain(call.finish_reasons.join(", ")) || "–"}</Fact>
+        <Fact name="finish reason" term="finish">
+          {plain(call.finish_reasons.join(", ")) || "not reported"}
+        </Fact>
         <TokenFacts call={call} />
-        <Fact name="agent">{plain(call.agent_name) || "–"}</Fact>
+        <Fact name="agent">{plain(call.agent_name)}</Fact>
         <Fact name="provider">{plain(call.provider)}</Fact>
         <NamedFacts facts={call.facts.map(({ name, value }) => [name, value])} />
-        <Fact name="span">{plain(call.span_id)}</Fact>
+        <Fact name="span">
+          <Id id={call.span_id} what="span" />
+        </Fact>
         <Fact name="trace">
           {jaeger.value && call.trace_id ? (
             <a href={traceIn(call.trace_id)} target="_blank" rel="noreferrer">
-              {plain(call.trace_id)} <span aria-hidden="true">↗</span> Jaeger
+              {plain(call.trace_id)} in Jaeger <span aria-hidden="true">↗</span>
             </a>
           ) : (
-            plain(call.trace_id)
+            call.trace_id && <Id id={call.trace_id} what="trace" />
           )}
         </Fact>
       </Facts>

@@ -1,5 +1,5 @@
 // What was put into a prompt, what was left out, and why.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
@@ -26,7 +26,7 @@ export function Context() {
   return (
     <>
       <h1>Context</h1>
-      {!id && <Nothing title="Open the context of a call from its replay, with c." />}
+      {!id && <Nothing title="Choose a call in a replay and open its context there." />}
       <Answered asked={asked}>{(panel) => <Panel panel={panel} />}</Answered>
     </>
   );
@@ -44,7 +44,13 @@ function Panel({ panel }: { panel: ContextPanel }) {
       <>
         {many > 1 && (
           <p class="switches">
-            Assembly {at + 1} of {many} <kbd>J</kbd> <kbd>K</kbd>
+            Assembly {at + 1} of {many}{" "}
+            <button type="button" disabled={at === 0} onClick={() => move(-1)}>
+              Previous
+            </button>
+            <button type="button" disabled={at === many - 1} onClick={() => move(1)}>
+              Next
+            </button>
           </p>
         )}
         <OneAssembly key={assembly.id} assembly={assembly} project={panel.project} />
@@ -103,7 +109,11 @@ function Parts({ made }: { made: Composition }) {
 }
 
 function OneAssembly({ assembly, project }: { assembly: AssembledContext; project: string }) {
-  const items = assembly.items;
+  // What was left out, and why, is what a reader comes for.
+  const items = useMemo(
+    () => [...assembly.items].sort((one, other) => Number(one.kept) - Number(other.kept)),
+    [assembly],
+  );
   const cursor = useCursor(items, keyOf);
   const [outcomesOf, setOutcomesOf] = useState("");
   const chosen = items[cursor.at];
@@ -155,7 +165,7 @@ function Heading({ assembly, project }: { assembly: AssembledContext; project: s
       </strong>
       {assembly.entities.length > 0 && <Line text={`about ${assembly.entities.join(", ")}`} />}
       <span class={over ? "bad" : undefined}>
-        budget {count(assembly.budget)} · used{" "}
+        {assembly.budget === null ? "no budget" : `budget ${count(assembly.budget)} tokens`} · used{" "}
         {estimated(count(assembly.used), assembly.used_estimated)}
         {over && " (over the budget)"}
       </span>
@@ -167,7 +177,7 @@ function Heading({ assembly, project }: { assembly: AssembledContext; project: s
       {assembly.error_type && <span class="bad">✗ {plain(assembly.error_type)}</span>}
       {assembly.calls.map((call) => (
         <a key={call} href={to("call", project, call)}>
-          used by call {call.slice(0, 8)}
+          Open the call that used it
         </a>
       ))}
     </p>
@@ -203,7 +213,7 @@ const ITEMS: readonly Column<ContextItem>[] = [
     look: "number",
     show: (item) => estimated(count(item.tokens), item.tokens_estimated),
   },
-  { head: "score", look: "number", show: ({ score }) => fixed(score, 2) },
+  { head: "score", look: "number", show: ({ score }) => score !== null && fixed(score, 2) },
   { head: "why", show: ({ reason }) => <Line text={reason} /> },
 ];
 

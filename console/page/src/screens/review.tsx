@@ -10,9 +10,10 @@ import { Turn } from "../parts/turn";
 import type { ReviewQuery, Summary } from "../types";
 import { param, replaceParams, setParams } from "../url";
 import { useAsk } from "../use_ask";
+import { Corrected } from "./review_corrected";
 import { Judgments, Known } from "./review_known";
 import { digitKeys, type Judgment, Verdicts, verdictKeys } from "./review_verdicts";
-import { keyOf, Way } from "./review_way";
+import { keyOf, Way, type When } from "./review_way";
 
 function asked(): ReviewQuery {
   const stop = param("stop");
@@ -44,15 +45,17 @@ function Queue({ query }: { query: ReviewQuery }) {
   const level = Number(param("l")) || 2;
   const left = way.left.value;
   const item = way.item.value;
-  const judge = (judgment: Judgment) => {
+  const judge = (judgment: Judgment, when: When) => {
     setScoring(false);
-    void way.judge(judgment, judgment.outcome !== undefined && param("stay") !== "1");
+    // The next turn follows a verdict; a score or a cleared flag is not the last word.
+    const verdict = Boolean(judgment.outcome || judgment.flag);
+    return way.judge(judgment, verdict && param("stay") !== "1", when);
   };
   const save = () => {
     const field = note.current;
     const text = field?.value.trim();
     if (!field || !text) return;
-    void way.judge({ note: text }, false).then(() => {
+    void judge({ note: text }, "here").then(() => {
       if (!way.error.value) field.value = "";
     });
     field.blur();
@@ -68,10 +71,10 @@ function Queue({ query }: { query: ReviewQuery }) {
     less: () => replaceParams({ l: String(Math.max(1, level - 1)) }),
     more: () => replaceParams({ l: String(Math.min(3, level + 1)) }),
     ...(item && {
-      ...verdictKeys(({ judgment }) => judge(judgment)),
+      ...verdictKeys(({ judgment }) => void judge(judgment, "next")),
       score: () => setScoring(!scoring),
       // After `s` a digit is a score.
-      ...(scoring && digitKeys(10, (score) => judge({ score }))),
+      ...(scoring && digitKeys(10, (score) => void judge({ score }, "next"))),
       annotate: () => note.current?.focus(),
       run: save,
       copyId: () => copy(item.turn.turn_id, "the turn's id"),
@@ -105,13 +108,21 @@ function Queue({ query }: { query: ReviewQuery }) {
               item={item}
               by={left?.by ?? ""}
               scoring={scoring}
-              judge={judge}
+              judge={(judgment) => void judge(judgment, "now")}
               steps={steps}
             />
             <label class="note">
-              Note (<kbd>e</kbd>, then <kbd>Ctrl+Enter</kbd>)
-              <textarea ref={note} rows={3} />
+              Note <kbd>e</kbd>
+              <textarea ref={note} rows={2} />
             </label>
+            <button type="button" onClick={save}>
+              Save the note
+            </button>
+            <Corrected
+              key={item.turn.turn_id}
+              item={item}
+              judge={(judgment) => judge(judgment, "here")}
+            />
             <Judgments item={item} />
           </aside>
         </div>
@@ -219,8 +230,10 @@ function End({ way, query }: { way: Way; query: ReviewQuery }) {
         </dl>
       )}
       <p>
-        Export a training set: <code>turnspan export sft --to sets/good</code>. Press <kbd>b</kbd>{" "}
-        to go back.
+        Export a training set: <code>turnspan export sft --to sets/good</code>.{" "}
+        <button type="button" onClick={() => void way.back()}>
+          Go back
+        </button>
       </p>
     </Nothing>
   );

@@ -46,8 +46,8 @@ export function Judgments({ item }: { item: ReviewTurn }) {
             <strong>
               <Line text={one.author || "(no name)"} />
             </strong>{" "}
-            {one.kind.replace("_", " ")} <Line text={summaryOf(one)} />
-            {one.comment && one.kind !== "comment" && <Line text={` ${one.comment}`} />}{" "}
+            {one.kind.replace("evaluation:", "").replace("_", " ")} <Line text={summaryOf(one)} />
+            {one.comment && one.comment !== summaryOf(one) && <Line text={` ${one.comment}`} />}{" "}
             <span class="faint">
               <When time={one.created_at} /> {plain(one.source)}
               {one.withdrawn_at && ` · withdrawn by ${plain(one.withdrawn_by)}`}

@@ -3,7 +3,10 @@ import type { Action, Handlers } from "../keys";
 import { KeyButton } from "../parts/key_button";
 import type { JudgeQuery, JudgmentRecord, ReviewTurn } from "../types";
 
-export type Judgment = Pick<JudgeQuery, "outcome" | "flag" | "score" | "note">;
+export type Judgment = Pick<
+  JudgeQuery,
+  "outcome" | "flag" | "score" | "note" | "label" | "correction"
+>;
 
 export interface Verdict {
   readonly action: Action;
@@ -28,7 +31,11 @@ export const VERDICTS = [
 
 /** The keys of all verdicts. */
 export function verdictKeys(act: (verdict: Verdict) => void): Handlers {
-  const keys = [...OUTCOMES, ...FLAGS].map((verdict) => [verdict.action, () => act(verdict)]);
+  const keys = [...OUTCOMES, ...FLAGS].map((verdict) => [
+    verdict.action,
+    // A key that is held is one verdict: keys wait for the turns that they are of.
+    ({ repeat }: KeyboardEvent) => repeat || act(verdict),
+  ]);
   return Object.fromEntries(keys);
 }
 
@@ -94,7 +101,7 @@ export function Verdicts({ item, by, scoring, judge, steps }: Props) {
       <Choices isOn={isOn} choose={({ judgment }) => judge(judgment)} suggested={item.suggests} />
       <fieldset class={scoring ? "scoring" : undefined}>
         <legend>
-          Score (<kbd>s</kbd>, then <kbd>1</kbd> … <kbd>9</kbd>, <kbd>0</kbd> for 10)
+          Score <kbd>s</kbd>
         </legend>
         {SCORES.map((number) => (
           <button

@@ -13,6 +13,8 @@ const FRESH = 1_000;
 /** A longer pause between two judgments is one, and says nothing about how fast they are given. */
 const PAUSE = 120_000;
 
+export type When = "now" | "here" | "next";
+
 interface Loaded {
   readonly item: Promise<ReviewTurn>;
   readonly at: number;
@@ -46,6 +48,7 @@ export class Way {
   readonly #done = new Map<string, { before: boolean; now: boolean }>();
   #retry = { what: "", id: "" };
   #last = 0;
+  readonly #waiting: (() => Promise<void>)[] = [];
   readonly #times: number[] = [];
 
   constructor(
@@ -107,11 +110,13 @@ export class Way {
     });
   }
 
-  /** Judge what is shown. Resolves when it is on disk; what was said is asked with the same id until
-   * it is, so that it is there once. */
-  judge(judgment: Judgment, goOn: boolean): Promise<void> {
+  /** Judge what is shown: `now`, or not at all while something else is done; `here`, as soon as
+   * that is done; or `next`, what is shown then. Resolves when it is on disk; what was said is asked
+   * with the same id until it is, so that it is there once. */
+  judge(judgment: Judgment, goOn: boolean, when: When = "now"): Promise<void> {
+    const here = when === "here" ? this.place.value : null;
     return this.#doing(async () => {
-      const place = this.place.value;
+      const place = here ?? this.place.value;
       if (!place || !this.item.value) return;
       const what = JSON.stringify([place, judgment]);
       if (this.#retry.what !== what) this.#retry = { what, id: crypto.randomUUID() };
@@ -129,8 +134,8 @@ export class Way {
       if (settles(judgment)) this.#settled(place, true);
       announce(`${words(judgment)}; ${counted(this.stillLeft.value, "turn")} left`);
       if (goOn) await this.#forward();
-      else await this.#show(place);
-    });
+      else if (place === this.place.value) await this.#show(place);
+    }, when !== "now");
   }
 
   /** Take the last judgment back, and go to what it was of. */
@@ -150,15 +155,22 @@ export class Way {
     });
   }
 
-  /** One thing at a time: a key that comes meanwhile is of a turn that is not shown yet. */
-  async #doing(what: () => Promise<void>): Promise<void> {
-    if (this.busy.value) return;
+  /** One thing at a time. What comes meanwhile waits if it is `queued`, else it is dropped: a second
+   * click is of a turn that is not shown yet. After a failure nothing that waits is done. */
+  async #doing(what: () => Promise<void>, queued = false): Promise<void> {
+    if (this.busy.value) {
+      if (queued) await new Promise<void>((done) => this.#waiting.push(() => what().then(done)));
+      return;
+    }
     this.busy.value = true;
     try {
       await what();
+      for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) await next();
       this.error.value = "";
     } catch (error) {
-      this.error.value = asRefusal(error).message;
+      const left = this.#waiting.splice(0).length;
+      const lost = left ? ` ${counted(left, "key")} pressed since then judged nothing.` : "";
+      this.error.value = asRefusal(error).message + lost;
     } finally {
       this.busy.value = false;
     }
@@ -289,6 +301,8 @@ function words(judgment: Judgment): string {
   if (judgment.outcome) return judgment.outcome;
   if (judgment.score !== undefined && judgment.score !== null) return `score ${judgment.score}`;
   if (judgment.note) return "noted";
+  if (judgment.label) return `label ${judgment.label}`;
+  if (judgment.correction) return "correction stored";
   return judgment.flag === 1
     ? "flagged as good"
     : judgment.flag === -1

@@ -114,6 +114,9 @@ class JudgeQuery:
     flag: int | None = None
     score: float | None = None
     note: str | None = None
+    label: str | None = None
+    correction: str | None = None
+    """What the answer should have been."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +219,8 @@ def _judge(store: Store, query: JudgeQuery) -> JudgedNow:
             training_flag=query.flag,
             score=query.score,
             comment=query.note,
+            label=query.label,
+            correction=query.correction,
         )
         return JudgedNow(query.id)
 

@@ -1,5 +1,6 @@
 SELECT project, subject_id, kind, annotation_id, created_at FROM annotation
-WHERE subject_kind = 'turn' AND kind IN ('outcome', 'training_flag', 'score', 'comment')
+WHERE subject_kind = 'turn'
+    AND (kind IN ('outcome', 'training_flag', 'score', 'comment') OR kind LIKE 'evaluation:%')
     AND author = {author:String} AND source = {source:String}
     AND {of_project}
     AND {not_withdrawn}

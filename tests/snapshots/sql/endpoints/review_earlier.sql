@@ -5,7 +5,7 @@ SELECT
  annotation_id,
  created_at
 FROM annotation
-WHERE (subject_kind = 'turn') AND (kind IN ('outcome', 'training_flag', 'score', 'comment')) AND (author = {author:String}) AND (source = {source:String}) AND (({project:String} = '') OR (project = {project:String})) AND (((
+WHERE (subject_kind = 'turn') AND ((kind IN ('outcome', 'training_flag', 'score', 'comment')) OR (kind LIKE 'evaluation:%')) AND (author = {author:String}) AND (source = {source:String}) AND (({project:String} = '') OR (project = {project:String})) AND (((
  SELECT count()
  FROM withdrawal
 ) = 0) OR ((project, subject_kind, kind, subject_id, annotation_id) NOT IN (
