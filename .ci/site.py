@@ -40,6 +40,7 @@ ELSEWHERE = {
     "ROADMAP.md": "roadmap.md",
     "benchmarks/README.md": "benchmarks.md",
     "deploy/README.md": "deployment-files.md",
+    "skills/README.md": "skills.md",
 }
 """Pages that lie outside docs/, and their names in the site."""
 

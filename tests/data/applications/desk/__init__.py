@@ -1,0 +1,1 @@
+"""A package: the tools lie in another file than the agent."""

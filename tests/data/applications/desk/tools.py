@@ -1,0 +1,2 @@
+def weather(city: str) -> str:
+    return f"rain in {city}"
