@@ -1,6 +1,6 @@
 // A button that shows what is chosen, and opens a list in which one types ahead.
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "./icon";
 
 export interface Option {
@@ -27,11 +27,18 @@ export function ListBox({ label, value, options, typed, choose, children }: Prop
     button.current?.focus();
   };
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys come from the button and the field.
     <div
       class="list-box"
       onFocusOut={({ currentTarget, relatedTarget }) => {
         if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget)))
           setOpen(false);
+      }}
+      onKeyDown={(event) => {
+        if (!open || event.key !== "Escape") return;
+        close();
+        event.preventDefault();
+        event.stopPropagation(); // Escape is for the list, not for the screen
       }}
     >
       <button
@@ -57,7 +64,6 @@ export function ListBox({ label, value, options, typed, choose, children }: Prop
             close();
             choose(chosen);
           }}
-          close={close}
         />
       )}
     </div>
@@ -70,13 +76,14 @@ interface ChoicesProps {
   options: readonly Option[];
   typed: Props["typed"];
   choose: (value: string) => void;
-  close: () => void;
 }
 
-function Choices({ label, value, options, typed, choose, close }: ChoicesProps) {
+function Choices({ label, value, options, typed, choose }: ChoicesProps) {
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const [text, setText] = useState("");
+  // Enter came before the options did.
+  const [entered, setEntered] = useState(false);
   const [at, setAt] = useState(() => options.findIndex((one) => one.value === value));
   useLayoutEffect(() => field.current?.focus(), []);
   const wanted = text.trim().toLowerCase();
@@ -94,11 +101,15 @@ function Choices({ label, value, options, typed, choose, close }: ChoicesProps) 
     const option = shown[chosen];
     if (by) setAt(Math.max(0, Math.min(shown.length - 1, chosen + by)));
     else if (event.key === "Enter" && option) choose(option.value);
-    else if (event.key === "Escape") close();
+    else if (event.key === "Enter") setEntered(true);
     else return;
     event.preventDefault();
-    event.stopPropagation(); // Escape is for the list, not for the screen
+    event.stopPropagation();
   };
+  const first = entered ? shown[0] : undefined;
+  useEffect(() => {
+    if (first) choose(first.value);
+  }, [first, choose]);
   return (
     <div class="floating">
       <input
@@ -113,6 +124,7 @@ function Choices({ label, value, options, typed, choose, close }: ChoicesProps) 
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);
+          setEntered(false);
           setAt(0);
         }}
         onKeyDown={press}
