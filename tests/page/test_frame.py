@@ -186,6 +186,7 @@ def test_project_and_time_are_chosen_by_typing(look: Look, demo_page: ServedPage
     seen = look(demo_page, "/turns")
     page = seen.page
     page.click('[aria-label^="Project"]')
+    page.wait_for_selector("[role=option] >> text=demo")
     page.keyboard.type("dem")
     seen.press("Enter")  # maybe before the names are known: it is not lost
     page.wait_for_url("**/turns?project=demo")

@@ -34,10 +34,28 @@ def ended(seen: Watched) -> list[tuple[str, str, str]]:
 def test_every_end_has_words() -> None:
     """Each stop reason and status; an application's own reason is shown as it is."""
     source = REPOSITORY / "console" / "page" / "src" / "parts" / "end.tsx"
-    known = dict(re.findall(r'^  (\w+): kind\("([^"]+)"', source.read_text("utf-8"), re.MULTILINE))
+    known = dict(
+        re.findall(
+            r'^  (\w+): kind\("([^"]+)"', source.read_text("utf-8").partition("} as const")[0], re.M
+        )
+    )
     assert {*STOP_REASONS, LOOP_DETECTED.rstrip(":"), "running", "interrupted"} == set(known)
     assert len(set(known.values())) == len(known)
     assert not any("_" in words for words in known.values())
+
+
+def test_the_glossary_is_that_of_the_documentation() -> None:
+    """Word for word."""
+    source = REPOSITORY / "console" / "page" / "src" / "parts" / "glossary.ts"
+    terms = re.findall(
+        r'^  "?([\w ]+)"?: "([^"]+)",$', source.read_text("utf-8").partition("} as const")[0], re.M
+    )
+    words = (REPOSITORY / "docs" / "index.md").read_text("utf-8").partition("## Words")[2]
+    told = dict(re.findall(r"^- \*\*([^*]+)\*\*: (.+)$", words, re.MULTILINE))
+    assert len(terms) == 6
+    assert {term: re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", told[term]) for term, _ in terms} == dict(
+        terms
+    )
 
 
 def test_a_bar_leads_to_its_turns(look: Look, demo_page: ServedPage) -> None:
@@ -166,4 +184,4 @@ def test_a_project_without_turns_leads_to_those_that_have_some(
     seen = look(demo_page, "/?project=nobody")
     expect(seen.page.locator(".nothing")).to_contain_text("The project nobody has none")
     seen.page.get_by_role("link", name="Show all projects and all times").click()
-    expect(seen.page.locator(".panel a.sql")).to_have_count(8)
+    expect(seen.page.locator(".figure")).to_have_count(6)

@@ -1,6 +1,7 @@
 // The way to the screens: a sidebar with words, or folded with tooltips; on a phone a bar below.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { hint } from "../keys";
+import { TERMS } from "../parts/glossary";
 import { Icon } from "../parts/icon";
 import { plain } from "../parts/text";
 import { type Group, SCREENS, type Screen } from "../screens";
@@ -67,13 +68,14 @@ function PlacesOf({ group }: { group: Group }) {
   ));
 }
 
-function Place({ screen: { name, title, rail } }: { screen: Screen }) {
+function Place({ screen: { name, title, rail, term } }: { screen: Screen }) {
   if (!rail) return null;
+  const words = [title, rail.key && hint(rail.key), term && `a ${term} is ${TERMS[term]}`];
   return (
     <a
       href={to(name)}
       aria-current={name === (address.value.path[0] ?? "") ? "page" : undefined}
-      title={rail.key ? `${title}: ${hint(rail.key)}` : title}
+      title={words.filter(Boolean).join(" · ")}
     >
       <Icon name={rail.icon} />
       <span class="label">{title}</span>

@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { pending, useKeys } from "../keys";
 import { Command, copy } from "../parts/copy";
+import { TERMS } from "../parts/glossary";
 import { Icon } from "../parts/icon";
 import { counted, seconds } from "../parts/numbers";
 import { param, withParams } from "../url";
@@ -52,7 +53,7 @@ function Arriving() {
         </a>
       )}
       {waiting > 0 && (
-        <span title="Files of the spool that are not in the store yet">
+        <span title={`Files of the spool, ${TERMS.spool}`}>
           <Icon name="inbox" /> {counted(waiting, "file")} to land
         </span>
       )}

@@ -1,4 +1,14 @@
-// What our words mean, as tooltips: the guide's first page has the same words.
+// Our terms, as docs/index.md explains them: tooltips of headings and names.
+export const TERMS = {
+  session: "a conversation, over any number of requests and days",
+  turn: "one input of a user and all that the agent does about it",
+  round: "one model call of a turn, with the tools that it asks for",
+  "stop reason": "why a turn ended",
+  spool: "the folder where records wait for the store",
+  "to land": "to arrive in the store as a row",
+} as const;
+
+// What headings of the reading screens mean, as tooltips.
 export const GLOSSARY: Readonly<Record<string, string>> = {
   round: "which model call of its turn this is",
   rounds: "how many model calls the turn made, one after the other",

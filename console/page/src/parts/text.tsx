@@ -2,6 +2,7 @@
 // seen at all is drawn as a mark, so that nothing hides from its reader.
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { Icon } from "./icon";
 
 const JOINED = "\\u0600-\\u1cff\\ua800-\\uabff\\u2190-\\u2bff\\ufe0f\\u{1f000}-\\u{1faff}"; // scripts and pictures that are written with joiners
 const STEERS = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\ud800-\\udfff";
@@ -81,7 +82,7 @@ interface FailureProps {
 export function Failure({ of: { error_type, error_message = "" } }: FailureProps) {
   return error_type ? (
     <p class="bad">
-      <span aria-hidden="true">✗ </span>
+      <Icon name="circle-x" />{" "}
       <Line text={[error_type, error_message].filter(Boolean).join(": ")} />
     </p>
   ) : null;

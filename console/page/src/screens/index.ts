@@ -3,6 +3,7 @@
 import type { ComponentType } from "preact";
 import type { Action } from "../keys";
 import type * as MoreScreens from "../more_screens";
+import type { TERMS } from "../parts/glossary";
 import type { IconName } from "../parts/icon";
 import { Call } from "./call";
 import { Errors } from "./errors";
@@ -22,6 +23,8 @@ export interface Screen {
   readonly later?: keyof typeof MoreScreens;
   /** Where it stands in the sidebar; without it, one gets there from another screen. */
   readonly rail?: { readonly group: Group; readonly icon: IconName; readonly key?: Action };
+  /** What it lists, where that is a term of ours. */
+  readonly term?: keyof typeof TERMS;
 }
 
 /** What screens are for, as the sidebar groups them. */
@@ -40,12 +43,14 @@ export const SCREENS: readonly Screen[] = [
   {
     name: "sessions",
     title: "Sessions",
+    term: "session",
     Component: Sessions,
     rail: { group: "Look", icon: "messages-square", key: "goSessions" },
   },
   {
     name: "turns",
     title: "Turns",
+    term: "turn",
     Component: Turns,
     rail: { group: "Look", icon: "list", key: "goTurns" },
   },

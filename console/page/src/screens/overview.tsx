@@ -6,11 +6,12 @@ import { colorOf, OTHER } from "../parts/colors";
 import { commandLine } from "../parts/copy";
 import { Diagnosed } from "../parts/diagnosed";
 import { kindOfEnd } from "../parts/end";
+import { TERMS } from "../parts/glossary";
 import { Icon } from "../parts/icon";
 import { count, counted, dollars, percent, seconds } from "../parts/numbers";
 import { Panel, usePanelKeys } from "../parts/panel";
 import { Plot, Swatch, tables } from "../parts/plot";
-import { Answered } from "../parts/states";
+import { Answered, Refused } from "../parts/states";
 import { plain } from "../parts/text";
 import { isProblem } from "../replay/rows";
 import type { EndCount, Ends, LookAts, ModelCost, Trend } from "../types";
@@ -50,6 +51,14 @@ export function Overview() {
   useKeys({ table });
   usePanelKeys();
   if (total?.turns === 0 && !trend.stale) return <Empty />;
+  if (trend.error && !trend.answer) {
+    return (
+      <>
+        <h1>Overview</h1>
+        <Refused error={trend.error} />
+      </>
+    );
+  }
   return (
     <>
       <h1>Overview</h1>
@@ -57,7 +66,12 @@ export function Overview() {
         {(answer) => <FigureRow trend={answer} />}
       </Answered>
       <div class="panels overview">
-        <Panel title="How turns ended" sql={ends.answer?.sql} look="half">
+        <Panel
+          title="How turns ended"
+          question={`Stop reason: ${TERMS["stop reason"]}`}
+          sql={ends.answer?.sql}
+          look="half"
+        >
           <Answered asked={ends} rows={10}>
             {(answer) => (
               <div class="beside">

@@ -1,5 +1,6 @@
 // The first row of the overview: six figures, each with its course and its turns.
 import type { ComponentChildren } from "preact";
+import { TERMS } from "../parts/glossary";
 import { Icon } from "../parts/icon";
 import { compact, count, counted, dollars, percent, seconds } from "../parts/numbers";
 import { Spark } from "../parts/spark";
@@ -17,6 +18,8 @@ interface Props {
   trend: Trend;
   /** What its line and its change are of. */
   of: Of;
+  /** Its tooltip. */
+  title?: string;
   /** Whether more is better; where it is neither, more has no colour. */
   better?: "more" | "less";
 }
@@ -29,7 +32,14 @@ export function FigureRow({ trend }: { trend: Trend }) {
   const slow = total.p95_seconds;
   return (
     <div class="figures">
-      <Figure name="Turns" value={count(total.turns)} filter="" trend={trend} of={turnsOf}>
+      <Figure
+        name="Turns"
+        value={count(total.turns)}
+        filter=""
+        trend={trend}
+        of={turnsOf}
+        title={`A turn is ${TERMS.turn}`}
+      >
         {counted(total.tools, "executed tool")}
       </Figure>
       <Figure
@@ -87,10 +97,10 @@ export function FigureRow({ trend }: { trend: Trend }) {
   );
 }
 
-function Figure({ name, value, children, filter, trend, of, better }: Props) {
+function Figure({ name, value, children, filter, trend, of, title, better }: Props) {
   const { before, buckets, total } = trend;
   return (
-    <a class="figure" href={withParams(["turns"], { f: filter })}>
+    <a class="figure" href={withParams(["turns"], { f: filter })} title={title}>
       <span class="faint">{name}</span>
       <span class="value">
         <b>{value}</b>

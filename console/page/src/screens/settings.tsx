@@ -7,6 +7,7 @@ import { announce } from "../frame/live";
 import { useStatus } from "../frame/status";
 import { nextTheme, theme } from "../frame/theme";
 import { Command, commandLine } from "../parts/copy";
+import { Icon, type IconName } from "../parts/icon";
 import { KeyButton } from "../parts/key_button";
 import { bytes, count, counted, UNKNOWN, When } from "../parts/numbers";
 import { Panel, usePanelKeys } from "../parts/panel";
@@ -26,10 +27,10 @@ import type {
 } from "../types";
 import { useAsk } from "../use_ask";
 
-const MARKS: Readonly<Record<string, readonly [string, string]>> = {
-  ok: ["✓", "good"],
-  warn: ["!", "warn"],
-  fail: ["✗", "bad"],
+const MARKS: Readonly<Record<string, readonly [IconName, string]>> = {
+  ok: ["circle-check", "good"],
+  warn: ["triangle-alert", "warn"],
+  fail: ["circle-x", "bad"],
 };
 
 export function Settings() {
@@ -252,11 +253,11 @@ function Checks({ checks }: { checks: readonly Check[] }) {
   return (
     <ul class="looks checks">
       {checks.map((one) => {
-        const [mark, tone] = MARKS[one.level] ?? ["?", "faint"];
+        const [mark, tone] = MARKS[one.level] ?? ["circle-stop", "faint"];
         return (
           <li key={`${one.area} ${one.name} ${one.finding}`} data-level={one.level}>
             <span class={tone} role="img" aria-label={one.level}>
-              {mark}
+              <Icon name={mark} />
             </span>{" "}
             {one.area} · {one.name}: {visible(one.finding)}
             {one.remedy && <p class="faint">→ {visible(one.remedy)}</p>}
