@@ -217,6 +217,8 @@ def test_a_phone_has_a_bar_of_four_places(look: Look, demo_page: ServedPage) -> 
     expect(below).to_have_text(["Overview", "Sessions", "Turns", "More"])
     assert "Ctrl" not in page.inner_text("#page")
     below.last.click()
+    ground = page.locator("dialog").evaluate("one => getComputedStyle(one).backgroundColor")
+    assert ground not in ("rgba(0, 0, 0, 0)", "transparent")
     page.click("dialog a >> text=Consortium")
     expect(page.locator("h1")).to_contain_text("Consort")
     expect(page.locator("dialog")).to_have_count(0)

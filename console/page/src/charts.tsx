@@ -64,9 +64,13 @@ export function draw(element: HTMLElement, plotted: Plotted, sync: string): () =
       {
         ...axis,
         size: (_, values) => 16 + 7 * Math.max(...(values ?? [""]).map((one) => one?.length ?? 0)),
-        grid: { stroke: color("--line"), width: 1 },
+        grid: {
+          stroke: color("--line"),
+          width: 1,
+          ...(logarithmic ? { filter: (_, ticks) => ticks.map(powerOfTen) } : {}),
+        },
         values: (_, ticks) =>
-          ticks.map((tick) => (typeof tick === "number" ? plotted.written(tick) : "")),
+          ticks.map((tick) => (typeof tick === "number" ? round(plotted.written(tick)) : "")),
       },
     ],
     series: [{}, ...drawn.map((one) => line(one, color(one.color), bars))],
@@ -108,6 +112,15 @@ function isWide(series: readonly Series[]): boolean {
   const values = series.flatMap((one) => one.values.filter((value) => value !== null));
   const least = Math.min(...values);
   return least > 0 && Math.max(...values) / least > WIDE;
+}
+
+function powerOfTen(tick: number): number | null {
+  return Number.isInteger(Math.log10(tick)) ? tick : null;
+}
+
+/** Without zeros at its end: `$0.06`, `10 s`. */
+function round(written: string): string {
+  return written.replace(/(\.\d*?)0+(?=\D*$)/, "$1").replace(/\.(?=\D*$)/, "");
 }
 
 /** The series whose bar is at a height; `null` above all. */
@@ -188,11 +201,12 @@ function clock(ticks: readonly number[], step: number): string[] {
   });
 }
 
-/** A stretch, in this browser's time zone: a day without its time. */
+/** A stretch, in this browser's time zone: a day that begins at midnight without its time. */
 function localTime(seconds: number, width: number): string {
   const time = new Date(seconds * 1000);
   const day = `${WEEKDAY.format(time)} ${time.toLocaleString("en-GB", { month: "short" })}`;
-  return width >= DAY ? day : `${day} ${(width >= 60 ? CLOCK : EXACT).format(time)}`;
+  const isDay = width >= DAY && time.getHours() + time.getMinutes() === 0;
+  return isDay ? day : `${day} ${(width >= 60 ? CLOCK : EXACT).format(time)}`;
 }
 
 function around({ times, width, bars }: Plotted): [number, number] {

@@ -83,17 +83,18 @@ const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", y
 const SHORT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const CLOCK = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
-/** A moment of this machine's clock: of today its time, else with its day. */
-export function When({ time }: { time: string }) {
+/** A moment of this machine's clock: of today its time, else with its day; a `long` one always has
+ * its day, and no time at midnight. */
+export function When({ time, long = false }: { time: string; long?: boolean }) {
   const moment = new Date(time);
   const now = new Date();
   const today = moment.toDateString() === now.toDateString();
   const near = moment.getFullYear() === now.getFullYear();
-  const day = today ? "" : `${(near ? SHORT : DAY).format(moment)} `;
+  const day = today && !long ? "" : `${(near ? SHORT : DAY).format(moment)} `;
   return (
     <time dateTime={time} title={`${time.replace("T", " ").replace("Z", "")} UTC`}>
       {day}
-      {CLOCK.format(moment)}
+      {!(long && CLOCK.format(moment) === "00:00:00") && CLOCK.format(moment)}
     </time>
   );
 }

@@ -103,15 +103,15 @@ function Numbers({ label, times, width, series, written, target }: Props) {
       show: (at) =>
         target ? (
           <a href={target(...stretch(times, width, at), null)}>
-            <When time={times[at] ?? ""} />
+            <When time={times[at] ?? ""} long />
           </a>
         ) : (
-          <When time={times[at] ?? ""} />
+          <When time={times[at] ?? ""} long />
         ),
     },
     ...series.map((line) => ({
       head: line.label,
-      look: "number",
+      look: "count",
       show: (at: number) => written(line.values[at] ?? null),
     })),
   ];

@@ -179,7 +179,9 @@ function EndBar({ row, most }: { row: EndCount; most: number }) {
       </td>
       <td class="number">{count(row.turns)}</td>
       <td class="number">{row.share === null ? "" : percent(row.share)}</td>
-      <td class="faint">{trendOf(row)}</td>
+      <td class="faint" title="In the period before, which is as long">
+        {trendOf(row)}
+      </td>
     </tr>
   );
 }
