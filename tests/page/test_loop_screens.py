@@ -54,18 +54,19 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
 
 
 def test_a_context_with_what_was_dropped(look: Look, page: ServedPage) -> None:
-    """The budget, the steps, each item with its text; `o` says how turns ended that had it."""
+    """The budget, the steps, what was dropped first, each item with its text; `o` says how turns
+    ended that had it."""
     seen = look(page, f"/context/{PROJECT}/{FULL}")
     seen.page.wait_for_selector(".context tbody tr")
     head = seen.page.inner_text(".context .switches")
-    assert "budget 100 · used 130 (over the budget)" in head
+    assert "budget 100 tokens · used 130 (over the budget)" in head
     assert "kept 2 of 3" in head
     rows = seen.page.locator(".context tbody tr").all_inner_texts()
-    assert [row.split()[2] for row in rows] == ["Rules", "Cabo", "Tides"]
-    assert ["dropped" in row and "budget" in row for row in rows] == [False, False, True]
+    assert [row.split()[2] for row in rows] == ["Tides", "Rules", "Cabo"]
+    assert ["dropped" in row and "budget" in row for row in rows] == [True, False, False]
     assert "line 40" in seen.page.inner_text(".assembled aside")
-    seen.press("j", "j")
-    text = seen.page.inner_text(".assembled aside .verbatim")
+    seen.press("j", "j", "j")
+    text = seen.page.inner_text(".assembled aside")
     assert "onerror" in text and "U+202E" in text
     seen.press("o")
     seen.page.wait_for_selector(".assembled aside li")
@@ -167,5 +168,5 @@ def test_a_lineage_with_what_changed(look: Look, page: ServedPage) -> None:
     seen.go(f"/lineage/{PROJECT}/camp?at={LINEAGE}%20{VERSIONS[1]}")
     seen.page.wait_for_selector('section[aria-label="The version"]')
     shown = seen.page.inner_text('section[aria-label="The version"]')
-    assert "✓ held" in shown and "4 → 7 (+3.00)" in shown
+    assert "✓ as expected" in shown and "4 → 7 (+3.00)" in shown
     assert seen.page.inner_text("aside ins").strip() == "well"

@@ -33,11 +33,5 @@ export function Clamped({ text, lines, form, prose = false }: Props) {
 }
 
 function isLonger(text: string, lines: number): boolean {
-  if (text.length > lines * WIDE) return true;
-  let left = lines;
-  for (const line of text.split("\n")) {
-    left -= Math.max(1, line.length / WIDE);
-    if (left < 0) return true;
-  }
-  return false;
+  return text.length > lines * WIDE || text.split("\n", lines + 2).length > lines + 1;
 }

@@ -12,7 +12,7 @@ import { Line, plain, Verbatim } from "../parts/text";
 import { jsonLines } from "../reading/forms";
 import { Judgments } from "../screens/review_known";
 import type { OutlineCall, OutlineTurn } from "../types";
-import { param, replaceParams, to, withParams } from "../url";
+import { param, replaceParams, withParams } from "../url";
 import { useAsk } from "../use_ask";
 import { rowAddress } from "./place";
 import type { CallRow, Row, Session } from "./rows";
@@ -124,9 +124,7 @@ function Chosen({ row, session }: { row: Row; session: Session }) {
   if (row.kind === "turn" || row.kind === "end") {
     return <TurnFacts turn={row.turn} session={session} />;
   }
-  if (row.kind === "call") {
-    return <CallFacts row={row} project={session.outline.project} />;
-  }
+  if (row.kind === "call") return <CallFacts row={row} />;
   const { asked, ran } = row.request;
   return (
     <>
@@ -148,7 +146,7 @@ function Chosen({ row, session }: { row: Row; session: Session }) {
   );
 }
 
-function CallFacts({ row: { call, number }, project }: { row: CallRow; project: string }) {
+function CallFacts({ row: { call, number } }: { row: CallRow }) {
   return (
     <>
       <h2>Call {number}</h2>
@@ -171,16 +169,6 @@ function CallFacts({ row: { call, number }, project }: { row: CallRow; project: 
           <Id id={call.span_id} what="span" />
         </Fact>
       </Facts>
-      <p>
-        <a href={to("call", project, call.span_id)}>Open the call</a>
-      </p>
-      {call.before && (
-        <p>
-          <a href={to("diff", project, `${call.before}..${call.span_id}`)}>
-            Compare with the call before
-          </a>
-        </p>
-      )}
     </>
   );
 }

@@ -8,7 +8,8 @@ import { useKeys } from "../keys";
 import { commandLine } from "../parts/copy";
 import { count, counted, estimated } from "../parts/numbers";
 import { Answered, Missing, Nothing } from "../parts/states";
-import { Line, plain, Verbatim } from "../parts/text";
+import { Line, plain } from "../parts/text";
+import { Written } from "../reading/written";
 import { toolChanges } from "../replay/row_view";
 import { partsOf, resultText, useTextsOf, written } from "../replay/texts";
 import { WordsView } from "../replay/words_view";
@@ -62,7 +63,7 @@ function Comparison({ difference }: { difference: Difference }) {
           aria-pressed={param("only") === "1"}
           onClick={() => toggleParam("only")}
         >
-          changes only
+          Changes only
         </button>
       </header>
       {nothing && <p>Both requests are the same.</p>}
@@ -126,7 +127,7 @@ function Part(props: { name: string; same: boolean; children: ComponentChildren 
   return (
     <>
       <dt>{name}</dt>
-      <dd>{same ? <span class="faint">= the same</span> : children}</dd>
+      <dd>{same ? <span class="faint">the same</span> : children}</dd>
     </>
   );
 }
@@ -171,7 +172,11 @@ function Change({ change, difference }: { change: MessageChange; difference: Dif
         />
       ) : (
         head?.recorded && (
-          <Verbatim text={textOf(change.now ? difference.after : difference.before, head)} />
+          <Written
+            text={textOf(change.now ? difference.after : difference.before, head)}
+            form="read"
+            prose={["user", "assistant", "system"].includes(head.role) && head.kinds.every(isText)}
+          />
         )
       )}
     </li>
@@ -189,13 +194,15 @@ function textOf(call: ComparedCall, head: Head): string {
   return parts
     .map((part) =>
       part.type === "tool_call"
-        ? `⚒ ${part.name ?? ""} ${written(part.arguments)}`
+        ? `${part.name ?? ""} ${written(part.arguments)}`
         : part.type === "tool_call_response"
           ? resultText(part.response)
           : written(part.content ?? part),
     )
     .join("\n\n");
 }
+
+const isText = (kind: string) => kind === "text";
 
 function useChangedTexts(difference: Difference): void {
   const [old, young] = useMemo(() => {
@@ -219,7 +226,10 @@ function cacheSentence(cache: CacheBreak): string {
     WHERE[cache.place] ??
     `Message ${count(cache.message + 1)} changed first: a cache can hold all before it`;
   const tokens = cache.shared_tokens ? `, ${estimated(count(cache.shared_tokens))} tokens` : "";
-  const read = cache.read === null ? "" : `; ${count(cache.read)} tokens were read from it`;
+  const read =
+    cache.read === null
+      ? ""
+      : `; ${cache.read ? count(cache.read) : "no"} tokens were read from it`;
   const lost = cache.lost ? `, ${count(cache.lost)} fewer than before` : "";
-  return `◂ ${where}${tokens}${read}${lost}.`;
+  return `${where}${tokens}${read}${lost}.`;
 }

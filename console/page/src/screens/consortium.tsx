@@ -6,9 +6,10 @@ import { End } from "../parts/end";
 import { useCursor } from "../parts/list";
 import { ListScreen } from "../parts/list_screen";
 import { count, counted, dollars, fixed, percent, seconds, UNKNOWN, When } from "../parts/numbers";
-import { Answered, Nothing, Recorded, Scrolled } from "../parts/states";
+import { Answered, Missing, Nothing, Scrolled } from "../parts/states";
 import { type Column, Table } from "../parts/table";
 import { Failure, Folded, Line, plain } from "../parts/text";
+import { Written } from "../reading/written";
 import type {
   ConsortiumRun,
   Decision as DecisionMade,
@@ -69,7 +70,7 @@ const COLUMNS: readonly Column<RunRow>[] = [
   { head: "confidence", look: "number", show: ({ confidence }) => fixed(confidence, 2) },
   { head: "agreement", look: "number", show: ({ agreement }) => fixed(agreement, 2) },
   { head: "cost", look: "number", show: ({ cost_usd }) => dollars(cost_usd) },
-  { head: "took", look: "number", show: ({ duration }) => seconds(duration) },
+  { head: "duration", look: "number", show: ({ duration }) => seconds(duration) },
   { head: "winner", show: ({ winner }) => <Line text={winner} /> },
 ];
 
@@ -124,25 +125,29 @@ function Whole({ run }: { run: ConsortiumRun }) {
         <span>confidence {confidences.join(" → ") || UNKNOWN}</span>
         <span>agreement {percent(run.agreement)}</span>
         <span>{counted(run.calls, "call")}</span>
-        <span>
-          {count(run.input_tokens)}→{count(run.output_tokens)} tokens
-        </span>
-        <span>{dollars(run.cost_usd)}</span>
+        {run.input_tokens !== null && (
+          <span>
+            {count(run.input_tokens)} → {count(run.output_tokens)} tokens
+          </span>
+        )}
+        {run.cost_usd !== null && <span>{dollars(run.cost_usd)}</span>}
         <span>{seconds(run.duration)}</span>
         {run.longest_member && (
           <span class="faint">
-            longest: <Line text={run.longest_member} /> {seconds(run.longest_member_seconds)}
+            slowest member: <Line text={run.longest_member} /> {seconds(run.longest_member_seconds)}
           </span>
         )}
         {run.outer_id && (
-          <a href={to("consortium", run.project, run.outer_id)}>a member of another run</a>
+          <a href={to("consortium", run.project, run.outer_id)}>
+            Open the run that it is a member of
+          </a>
         )}
       </p>
       <Grouped run={run} />
       {run.error_message && <p class="bad">✗ {plain(run.error_message)}</p>}
       <details open={run.prompt.length < 600}>
         <summary>Prompt</summary>
-        <Recorded text={run.prompt} missing={unrecorded("The prompt")} />
+        <Said text={run.prompt} missing={unrecorded("The prompt")} />
       </details>
       {run.iterations.map((iteration) => (
         <Iteration key={iteration.number} iteration={iteration} project={run.project} />
@@ -156,7 +161,7 @@ function Whole({ run }: { run: ConsortiumRun }) {
               : "⊘ not the arbiter's last synthesis"}
           </p>
         )}
-        <Recorded text={run.final_text} missing={unrecorded("The output")} />
+        <Said text={run.final_text} missing={unrecorded("The output")} />
       </section>
       {run.other_calls.length > 0 && (
         <p class="faint">
@@ -188,6 +193,11 @@ function Grouped({ run }: { run: ConsortiumRun }) {
   );
 }
 
+/** What people and models said, or the reason why it is not there. */
+function Said({ text, missing }: { text: string; missing: string }) {
+  return text ? <Written text={text} form="read" prose /> : <Missing reason={missing} />;
+}
+
 function unrecorded(what: string): string {
   return `${what} is not recorded (capture is off, or there was none).`;
 }
@@ -202,7 +212,7 @@ function Iteration(props: { iteration: Round; project: string }) {
         Iteration {iteration.number}{" "}
         {calls.length > 1 && (
           <a href={withParams(["compare"], { ids: calls.join(","), project })}>
-            compare the answers
+            Compare the answers
           </a>
         )}
       </h2>
@@ -233,6 +243,14 @@ interface MemberProps {
 
 function Member({ member, rank, project, iteration }: MemberProps) {
   const [call] = member.calls;
+  const facts = [
+    member.won ? "won" : "",
+    member.cost_usd === null ? "" : dollars(member.cost_usd),
+    seconds(member.duration),
+    member.input_tokens === null
+      ? ""
+      : `${count(member.input_tokens)} → ${count(member.output_tokens)} tokens`,
+  ];
   return (
     <div class="column">
       <header>
@@ -240,19 +258,23 @@ function Member({ member, rank, project, iteration }: MemberProps) {
           <strong>
             <Line text={member.label} />
           </strong>{" "}
-          {rank > 0 && <span class={member.won ? "good" : undefined}>rank {rank}</span>}
-          {member.won && " · won"} · {dollars(member.cost_usd)} · {seconds(member.duration)} ·{" "}
-          {count(member.input_tokens)}→{count(member.output_tokens)}
+          {rank > 0 && (
+            <>
+              <span class={member.won ? "good" : undefined}>rank {rank}</span>
+              {" · "}
+            </>
+          )}
+          {facts.filter(Boolean).join(" · ")}
           {call && (
             <>
               {" · "}
-              <a href={to("call", project, call)}>call</a>
+              <a href={to("call", project, call)}>Open the call</a>
             </>
           )}
           {member.inner_run && (
             <>
               {" · "}
-              <a href={to("consortium", project, member.inner_run)}>its own run</a>
+              <a href={to("consortium", project, member.inner_run)}>Open its own run</a>
             </>
           )}
         </span>
@@ -261,7 +283,7 @@ function Member({ member, rank, project, iteration }: MemberProps) {
         {member.error_type ? (
           <Failure of={member} />
         ) : (
-          <Recorded text={member.answer} missing={unrecorded("The answer")} />
+          <Said text={member.answer} missing={unrecorded("The answer")} />
         )}
       </Scrolled>
     </div>
@@ -272,22 +294,23 @@ function Decision({ decision, counts }: { decision: DecisionMade; counts: boolea
   return (
     <div class="decision">
       <p>
-        <span aria-hidden="true">◆</span> <strong>arbiter</strong> <Line text={decision.model} /> ·
-        confidence {fixed(decision.confidence, 2)} · {dollars(decision.cost_usd)} ·{" "}
+        <strong>Arbiter</strong> <Line text={decision.model} /> ·
+        {decision.confidence !== null && `confidence ${fixed(decision.confidence, 2)} · `}
+        {decision.cost_usd !== null && `${dollars(decision.cost_usd)} · `}
         {seconds(decision.duration)}
         {decision.needs_iteration !== null &&
-          (decision.needs_iteration ? " · asks for another" : " · final")}
+          (decision.needs_iteration ? " · asks for another iteration" : " · final")}
         {!counts && <span class="warn"> · superseded</span>}
       </p>
       <Failure of={decision} />
       {decision.ranking.length > 0 && (
         <p>
-          ranking: <Line text={decision.ranking.join(" > ")} />
+          Ranking, best first: <Line text={decision.ranking.join(", ")} />
         </p>
       )}
       {decision.refinement_areas.length > 0 && (
         <p>
-          refine: <Line text={decision.refinement_areas.join("; ")} />
+          To refine: <Line text={decision.refinement_areas.join("; ")} />
         </p>
       )}
       <Folded title="Reasoning" text={decision.reasoning} />

@@ -8,7 +8,8 @@ import { bytes, count, counted, estimated, fixed, seconds } from "../parts/numbe
 import { Shares } from "../parts/share";
 import { Answered, Missing, Nothing, Scrolled } from "../parts/states";
 import { type Column, Table } from "../parts/table";
-import { Line, plain, Verbatim } from "../parts/text";
+import { Line, plain } from "../parts/text";
+import { Written } from "../reading/written";
 import type {
   AssembledContext,
   Composition,
@@ -78,7 +79,7 @@ const PARTS: readonly Column<PromptPart>[] = [
 function Parts({ made }: { made: Composition }) {
   const sum = made.parts.reduce((total, part) => total + part.tokens, 0);
   return (
-    <section aria-label="Parts of the prompt">
+    <section class="parts" aria-label="Parts of the prompt">
       <p>
         No context assembly is recorded. These parts were sent; their tokens are estimated by bytes
         (
@@ -128,7 +129,7 @@ function OneAssembly({ assembly, project }: { assembly: AssembledContext; projec
       {assembly.bypassed && (
         <p class="warn">
           <span aria-hidden="true">⊘</span> Bypassed:{" "}
-          <Line text={assembly.bypass_reason || "no reason given"} />
+          <Line text={assembly.bypass_reason || "no reason recorded"} />
         </p>
       )}
       {assembly.sections.length > 0 && (
@@ -265,7 +266,7 @@ function Text({ assembly, chosen }: { assembly: AssembledContext; chosen?: Conte
       {text === null ? (
         <Missing reason="The text is not recorded (capture is off, or it was pruned)." />
       ) : (
-        <Verbatim text={text} />
+        <Written text={text} form="read" prose />
       )}
     </section>
   );

@@ -127,7 +127,7 @@ function Tree({ shown }: { shown: ExperimentRecord }) {
     open: chosen?.kind === "attempt" && (() => go(to("go", chosen.id))),
   });
   const name: Column<Row> = {
-    head: "what",
+    head: "lineage, version, cycle",
     show: (row) => (
       <span class={`depth-${Math.min(row.level, DEEPEST)}`}>
         <span aria-hidden="true">
@@ -222,9 +222,9 @@ function Name({ row }: { row: Row }) {
       return (
         <>
           cycle {row.record.cycle} <Line text={row.record.task} />{" "}
-          <span class="faint">
-            {row.record.attempts.length === 1 ? "1 try" : `${row.record.attempts.length} tries`}
-          </span>
+          {row.record.attempts.length > 1 && (
+            <span class="faint">{row.record.attempts.length} tries</span>
+          )}
         </>
       );
     case "attempt":
@@ -280,10 +280,11 @@ const NUMBERS: readonly Column<Row>[] = [
   {
     head: "cost",
     look: "number",
-    show: ({ record }) => "cost_usd" in record && dollars(record.cost_usd),
+    show: ({ record }) =>
+      "cost_usd" in record && record.cost_usd !== null && dollars(record.cost_usd),
   },
   {
-    head: "took",
+    head: "duration",
     look: "number",
     show: ({ record }) => "duration" in record && seconds(record.duration),
   },
@@ -291,17 +292,23 @@ const NUMBERS: readonly Column<Row>[] = [
     head: "tokens",
     look: "number",
     show: ({ kind, record }) =>
-      kind === "attempt" && `${count(record.input_tokens)}→${count(record.output_tokens)}`,
+      kind === "attempt" &&
+      record.input_tokens !== null &&
+      `${count(record.input_tokens)} → ${count(record.output_tokens)}`,
   },
 ];
 
 const INSIGHTS: readonly Column<InsightRecord>[] = [
   { head: "pattern", show: ({ pattern }) => <Line text={pattern} /> },
   { head: "kind of change", show: ({ change }) => <Line text={change} /> },
-  { head: "held", look: "number", show: ({ successes }) => count(successes) },
-  { head: "missed", look: "number", show: ({ failures }) => count(failures) },
+  { head: "as expected", look: "number", show: ({ successes }) => count(successes) },
+  { head: "not as expected", look: "number", show: ({ failures }) => count(failures) },
   { head: "impact", look: "number", show: ({ average_impact }) => fixed(average_impact, 2) },
-  { head: "confidence", look: "number", show: ({ confidence }) => fixed(confidence, 2) },
+  {
+    head: "confidence",
+    look: "number",
+    show: ({ confidence }) => confidence !== null && fixed(confidence, 2),
+  },
 ];
 
 function Insights({ insights }: { insights: readonly InsightRecord[] }) {

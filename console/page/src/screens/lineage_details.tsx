@@ -1,6 +1,7 @@
 // What there is to say of one row of an experiment's tree.
+import { Id } from "../parts/id";
 import { Changed } from "../parts/marked";
-import { count, UNKNOWN, When } from "../parts/numbers";
+import { count, When } from "../parts/numbers";
 import { Missing } from "../parts/states";
 import { Failure, Folded, Line, plain } from "../parts/text";
 import type { AttemptRecord, EvolutionRecord, LineageRecord, VersionRecord } from "../types";
@@ -32,12 +33,12 @@ function OfLineage({ lineage }: { lineage: LineageRecord }) {
       {lineage.evolve && <p>The next version is requested but not started.</p>}
       {lineage.directive && (
         <p>
-          directive: <Line text={lineage.directive} />
+          Directive: <Line text={lineage.directive} />
         </p>
       )}
       {lineage.once.map((directive) => (
         <p key={directive}>
-          for the next version only: <Line text={directive} />
+          For the next version only: <Line text={directive} />
         </p>
       ))}
       <ul class="said-before">
@@ -63,7 +64,9 @@ function OfVersion({ version, of }: { version: VersionRecord; of: LineageRecord 
       <h2>
         Version <Line text={version.name || version.version_id.slice(0, 8)} />
       </h2>
-      <p class="faint">{plain(version.version_id)}</p>
+      <p>
+        <Id id={version.version_id} what="version" />
+      </p>
       {evolutions.map((evolution) => (
         <Why key={evolution.evolution_id} evolution={evolution} />
       ))}
@@ -105,12 +108,14 @@ function Why({ evolution }: { evolution: EvolutionRecord }) {
       <div>
         <dt>score</dt>
         <dd>
-          {evolution.from_score ?? UNKNOWN} → {evolution.next_score ?? UNKNOWN}
+          {evolution.from_score ?? "none"} → {evolution.next_score ?? "none yet"}
           {delta !== null && ` (${delta > 0 ? "+" : ""}${delta.toFixed(2)})`}{" "}
           {held === null ? (
             <span class="faint">not judged yet</span>
           ) : (
-            <span class={held ? "good" : "bad"}>{held ? "✓ held" : "✗ did not hold"}</span>
+            <span class={held ? "good" : "bad"}>
+              {held ? "✓ as expected" : "✗ not as expected"}
+            </span>
           )}
         </dd>
       </div>
@@ -122,7 +127,9 @@ function OfAttempt({ attempt }: { attempt: AttemptRecord }) {
   return (
     <section aria-label="The attempt">
       <h2>Try {count(attempt.number)}</h2>
-      <p class="faint">{plain(attempt.attempt_id)}</p>
+      <p>
+        <Id id={attempt.attempt_id} what="try" />
+      </p>
       <Failure of={attempt} />
       <Folded title="Input" text={attempt.input ?? ""} open />
       <Folded title="Output" text={attempt.output ?? ""} open />
