@@ -94,7 +94,7 @@ def test_markdown_is_shown_and_does_nothing(look: Look, made_page: ServedPage) -
     seen.press("m")
     seen.page.wait_for_selector(f"{CHOSEN} .markdown", state="detached")
     assert f"raw={PARALLEL}" in seen.path and MARKUP.split("|")[0] in seen.page.inner_text(CHOSEN)
-    seen.page.click(f"{CHOSEN} .actions button:has-text('As written')")
+    seen.page.click(f"{CHOSEN} .row-actions button:has-text('As written')")
     seen.page.wait_for_selector(f"{CHOSEN} .markdown")
     assert "raw=" not in seen.path
 
@@ -206,10 +206,12 @@ def test_the_frame_of_a_replay(look: Look, made_page: ServedPage) -> None:
     seen.page.click(".tabs button:has-text('Close')")
     seen.page.wait_for_selector(".inspector", state="detached")
     assert "i=off" in seen.path
-    seen.page.click(f"{CHOSEN} .actions button:has-text('Select')")
-    seen.page.wait_for_selector(f"{CHOSEN} .actions button[aria-pressed=true]:has-text('Select')")
+    seen.page.click(f"{CHOSEN} .row-actions button:has-text('Select')")
+    seen.page.wait_for_selector(
+        f"{CHOSEN} .row-actions button[aria-pressed=true]:has-text('Select')"
+    )
     seen.press("n")
-    seen.page.click(f"{CHOSEN} .actions button:has-text('Judge turn')")
+    seen.page.click(f"{CHOSEN} .row-actions button:has-text('Judge turn')")
     seen.page.wait_for_selector(".review")
 
 

@@ -24,7 +24,7 @@ export function Actions({ id, span }: { id: string; span: string }) {
     form: param("raw").split(" ").includes(id),
   };
   return (
-    <p class="actions">
+    <p class="row-actions">
       {ACTIONS.filter(([action]) => now.includes(action)).map(([action, words]) => (
         <KeyButton
           key={action}

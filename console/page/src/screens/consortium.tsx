@@ -294,7 +294,7 @@ function Decision({ decision, counts }: { decision: DecisionMade; counts: boolea
   return (
     <div class="decision">
       <p>
-        <strong>Arbiter</strong> <Line text={decision.model} /> ·
+        <strong>Arbiter</strong> <Line text={decision.model} /> ·{" "}
         {decision.confidence !== null && `confidence ${fixed(decision.confidence, 2)} · `}
         {decision.cost_usd !== null && `${dollars(decision.cost_usd)} · `}
         {seconds(decision.duration)}
