@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 import orjson
 import pytest
 
 from support.landing import insert
 from support.rows import PROJECT, SECOND, T0, message, said, tool, turn
+from turnspan_clickhouse.rows.tables import Record
 from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.migrations import migrations, statements
 from turnspan_records import find_text
 from turnspan_records.access.window import Window, moment
 from turnspan_records.sandbox import Sandbox
+from turnspan_records.screens.text_search import text_parameters, text_question
 
 WEEK = 7 * 86_400
 
@@ -126,3 +130,120 @@ def test_nothing_is_no_text(filled: Store) -> None:
             find_text(filled, text)
     for text in ("%", "_", "' OR 1=1", "\\", "{text:String}"):
         assert find_text(filled, text, project="other").hits == []
+
+
+ODD = (
+    "Käse9needle中文字符在这里 naïve_value-x.y",
+    "\u212aELVIN mil\u212a and \u0130stanbul, \u017fharp, stra\u1e9ee, \u2126hm, \u01c5ungla",
+    "ΟΔΟΣ ΟΔΥΣΣΕΥΣ Привет МИР",
+    'tab\there, line\nbreak, "quoted\\path" 100% a_b <b>\u202egnp.exe\u202c \x07bell \x00nul',
+    "👩\u200d🚀 e\u0301cole ﬁne İİ \u0131I",
+    "A" * 300 + "needle" + "B" * 300,
+    "",
+)
+PIECES = (
+    *(one[at : at + length] for one in ODD for at in range(0, 60, 7) for length in (1, 2, 3, 5, 9)),
+    *("kelvin", "milk", "MILK", "istanbul", "strasse", "straße", "οδος", "οδοσ", "привет мир"),
+    *(
+        "9NEEDLE中",
+        "字符",
+        "aaneedlebb",
+        "%",
+        "_",
+        "a_b",
+        "\\path",
+        "100% a",
+        "\nBreak",
+        "gone twice",
+    ),
+)
+EVERY_ROW = """
+    SELECT span_id FROM turn_summary WHERE positionCaseInsensitiveUTF8(user_message, {text:String})
+    UNION ALL
+    SELECT span_id FROM tool_call WHERE positionCaseInsensitiveUTF8(result, {text:String})
+    UNION ALL
+    SELECT scope FROM message WHERE positionCaseInsensitiveUTF8(parts, {written:String})
+"""
+
+
+def test_an_index_hides_nothing(store: Store) -> None:
+    """Of every piece of odd texts the same is found as by reading every row: in capitals or not,
+    parts of words, other scripts, what JSON writes otherwise; also in parts older than the index,
+    and not in what a newer row has replaced."""
+    for table in ("message", "tool_call", "turn_summary"):
+        store.command(f"ALTER TABLE {table} DROP INDEX by_word")
+    insert(
+        store,
+        *odd(ODD[::2]),
+        turn("late", 99, status="running", user_message="gone twice", stop_reason=""),
+    )
+    for one in migrations():
+        if "INDEX IF NOT EXISTS by_word" in one.template:
+            for sql in statements(one, store.dsn):
+                store.command(sql)
+    insert(
+        store,
+        *odd(ODD[1::2]),
+        turn("late", 99, written_at=T0 + 1, user_message="said once", stop_reason=""),
+    )
+    for text in filter(str.strip, PIECES):
+        found = find_text(store, text, limit=99, seconds=60)
+        written = orjson.dumps(text).decode()[1:-1]
+        every = store.query(EVERY_ROW, {"text": text, "written": written}).rows
+        assert sorted(hit.span or hit.session for hit in found.hits) == sorted(
+            one for (one,) in every
+        ), text
+
+
+def odd(texts: Sequence[str]) -> list[Record]:
+    """A turn, a tool and a message of each."""
+    return [
+        row
+        for text in texts
+        for at in [ODD.index(text)]
+        for row in (
+            turn(f"turn{at}", at, user_message=text, stop_reason=""),
+            tool(f"tool{at}", at, name="-", result=text),
+            message("user", said(text), scope=f"message{at}", parts=written(text)),
+        )
+    ]
+
+
+def test_what_no_word_has_is_not_read(store: Store) -> None:
+    """Whether as a word, as a part of one, or in a phrase: the indexes say so."""
+    insert(
+        store,
+        *(turn(f"t{at}", at, user_message="some hay") for at in range(20)),
+        *(tool(f"o{at}", at, result="more hay") for at in range(20)),
+        *(message("user", said(f"hay {at}"), scope=f"m{at}") for at in range(20)),
+    )
+    for text, name in product(("Needle", "some needles", "foo"), ("turns", "tools", "messages")):
+        given = text_parameters(text, "", (moment("2020-01-01"), moment("2030-01-01")), 5)
+        plan = store.query(
+            f"EXPLAIN indexes = 1 {text_question(f'text_search/_{name}', given)}", given
+        ).rows
+        lines = [str(line).strip(" │") for (line,) in plan]
+        skipped = lines[lines.index("Name: by_word") :]
+        assert next(line for line in skipped if line.startswith("Granules:")) == "Granules: 0/1"
+
+
+def test_letters_that_are_alike_to_the_search_are_alike_to_the_index(module_store: Store) -> None:
+    """The engine compares letters in capitals or not; an index has them lowered. Where the former
+    finds one, the latter has it: of all letters of Unicode that have another case."""
+    pairs = {
+        pair
+        for one in map(chr, range(0x110000))
+        if not "\ud800" <= one <= "\udfff"
+        for other in (one.lower(), one.upper(), one.title(), one.casefold())
+        if other != one and "0" <= other.casefold()[:1] <= "z"
+        for pair in ((one, other), (other, one))
+    }
+    [missed] = module_store.query(
+        "SELECT groupArray(pair) FROM (SELECT arrayJoin({pairs:Array(Tuple(String, String))}) AS"
+        " pair, concat('--', pair.1, '--') AS said, concat('-', pair.2) AS wanted)"
+        " WHERE positionCaseInsensitiveUTF8(said, wanted) > 0"
+        " AND position(lowerUTF8(said), lowerUTF8(wanted)) = 0",
+        {"pairs": sorted(pairs)},
+    ).rows
+    assert len(pairs) > 52
+    assert missed == ([],)

@@ -36,6 +36,8 @@ READ_SETTINGS: Mapping[str, Any] = {
 _IF_KNOWN: Mapping[str, Any] = {
     # The views' joins look up the sessions they found in the primary index (since ClickHouse 26).
     "enable_join_runtime_filters_index_analysis": 1,
+    # The text indexes are asked for words of three letters, too; the default is four.
+    "text_index_like_min_pattern_length": 3,
     # What nobody waits for any more (Ctrl-C, a closed terminal, a lost connection) ends. ClickHouse
     # heeds it for statements with `readonly` only.
     "cancel_http_readonly_queries_on_client_close": 1,

@@ -30,8 +30,11 @@ ROOM: Final = 4 * 2**20
 """Bytes that the disk must have free before a table or a view is made or altered."""
 _FILES_FREE: Final = 256
 _UUID = later(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_COLUMN = later(r"^    (?:ADD COLUMN IF NOT EXISTS )?(?!INDEX\b|ADD\b)(\w+) (?!.* ALIAS )", re.M)
+_COLUMN = later(
+    r"^    (?:ADD COLUMN IF NOT EXISTS )?(?!INDEX\b|ADD\b|MATERIALIZE\b)(\w+) (?!.* ALIAS )", re.M
+)
 _PART_COLUMN = later(r"^`(.+)` ", re.M)
+_ADDING = later(r"ADD (?:COLUMN )?|IF NOT EXISTS |,\n    MATERIALIZE INDEX \w+")
 _CREATE = later(r"\A.*?CREATE TABLE IF NOT EXISTS \S+ *\n(?=\()", re.S)
 
 
@@ -185,7 +188,7 @@ def _by_schema(dsn: Dsn, name: str) -> tuple[str, set[str], set[str]]:
     added = [sql[sql.index("    ADD ") :] for sql in more]
     base = set(_COLUMN.findall(table))
     full = base.union(*(_COLUMN.findall(sql) for sql in added))
-    body = ",\n".join([table, *(re.sub(r"ADD (?:COLUMN )?|IF NOT EXISTS ", "", a) for a in added)])
+    body = ",\n".join([table, *(_ADDING.sub("", one) for one in added)])
     head = _CREATE.sub("ATTACH TABLE _ UUID '{uuid}'\n", body)
     return f"{head}{made[len(table) :]}\n", base, full
 

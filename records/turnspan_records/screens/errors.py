@@ -14,11 +14,6 @@ from turnspan_records.access.questions import ask, shown, shown_sql
 from turnspan_records.access.window import Window, window_parameters
 from turnspan_records.sql import statement
 
-# What differs from one time to the next: quoted parts, ids, addresses in memory.
-_PATTERNS = {
-    "quoted": r"""'[^']{0,200}'|"[^"]{0,200}"|`[^`]{0,200}`""",
-    "id": r"\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\b",
-}
 _TIES: Final = tuple(SortKey(f"f.{name}", "text") for name in ("source", "name", "error", "shape"))
 ERROR_SORTS: Final[Mapping[str, SortKey]] = {
     "times": number("times"),
@@ -127,7 +122,7 @@ def error_shapes(
     order = list_order(sort, ERROR_SORTS, _TIES, default="-times", ties_descending=False)
     older, place = order.after(after) if after else ("true", {})
     sql = statement("errors/shapes", older=older, order=order.sql, place=order.place)
-    given = window_parameters(project, window, **_PATTERNS, **place)
+    given = window_parameters(project, window, **place)
     # One more than is shown says whether there are more.
     rows = store.query(sql, {**given, "limit": limit + 1}).dicts()
     following = cursor(rows[limit - 1]["place"]) if len(rows) > limit else ""

@@ -189,3 +189,9 @@ SETTINGS
     non_replicated_deduplication_window = 10000,
     min_age_to_force_merge_seconds = 86400,
     min_age_to_force_merge_on_partition_only = 1
+
+--- shape: a text without what differs from one time to the next: quoted parts, ids, addresses in memory, numbers
+replaceRegexpAll(replaceRegexpAll(replaceRegexpAll($1,
+    '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'),
+    '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'),
+    '[0-9]+(?:[.,][0-9]+)*', 'N')

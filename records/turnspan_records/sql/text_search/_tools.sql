@@ -5,10 +5,12 @@
         [('tool', toString(name)), ('tool arguments', arguments), ('tool result', result),
             ('tool error', concat(t.error_type, ' ', t.error_message))] AS texts,
         arrayFirst(one -> positionCaseInsensitiveUTF8(one.2, {text:String}) > 0, texts) AS first,
+        lowerUTF8(concat(t.name, ' ', t.arguments, ' ', t.result, ' ', t.error_type, ' ',
+            t.error_message)) AS words,
         first.1 AS kind, first.2 AS found,
         positionCaseInsensitiveUTF8(found, {text:String}) AS at
     FROM tool_call AS t
-    WHERE {of_project} AND {_in_time} AND at > 0
+    WHERE {of_project} AND {_in_time} AND at > 0{words}
     ORDER BY start_time DESC, span_id
     LIMIT {limit:UInt32}
 )

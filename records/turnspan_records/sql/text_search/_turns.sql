@@ -7,10 +7,12 @@
             ('why it stopped', concat(t.stop_reason, ' ', t.stop_detail)),
             ('error', concat(t.error_type, ' ', t.error_message))] AS texts,
         arrayFirst(one -> positionCaseInsensitiveUTF8(one.2, {text:String}) > 0, texts) AS first,
+        lowerUTF8(concat(t.user_message, ' ', t.response_text, ' ', t.stop_reason, ' ',
+            t.stop_detail, ' ', t.error_type, ' ', t.error_message)) AS words,
         first.1 AS kind, first.2 AS found,
         positionCaseInsensitiveUTF8(found, {text:String}) AS at
     FROM turn_summary AS t
-    WHERE {of_project} AND {_in_time} AND at > 0
+    WHERE {of_project} AND {_in_time} AND at > 0{words}
     ORDER BY start_time DESC, span_id
     LIMIT {limit:UInt32}
 )

@@ -5,11 +5,29 @@ SELECT
   FROM
   (
    SELECT
-    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
-    argMaxIf(toString(response_model), start_time, response_model != '') AS answered
-   FROM llm_call
+    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+    argMaxIf(toString(response_model), newest, response_model != '') AS answered
+   FROM
+   (
+    SELECT
+     project,
+     request_model,
+     response_model,
+     toDate(start_time) AS day,
+     max(start_time) AS newest
+    FROM llm_call
+    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+     SELECT request_model
+     FROM llm_call
+     WHERE response_model = ''
+    ))
+    GROUP BY
+     project,
+     request_model,
+     response_model,
+     day
+   )
    ARRAY JOIN [true, false] AS by_day
-   WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
    GROUP BY asked
    HAVING (countIf(response_model = '') > 0) AND (answered != '')
   )
@@ -18,11 +36,29 @@ SELECT
   FROM
   (
    SELECT
-    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
-    argMaxIf(toString(response_model), start_time, response_model != '') AS answered
-   FROM llm_call
+    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+    argMaxIf(toString(response_model), newest, response_model != '') AS answered
+   FROM
+   (
+    SELECT
+     project,
+     request_model,
+     response_model,
+     toDate(start_time) AS day,
+     max(start_time) AS newest
+    FROM llm_call
+    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+     SELECT request_model
+     FROM llm_call
+     WHERE response_model = ''
+    ))
+    GROUP BY
+     project,
+     request_model,
+     response_model,
+     day
+   )
    ARRAY JOIN [true, false] AS by_day
-   WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
    GROUP BY asked
    HAVING (countIf(response_model = '') > 0) AND (answered != '')
   )
@@ -31,11 +67,29 @@ SELECT
   FROM
   (
    SELECT
-    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
-    argMaxIf(toString(response_model), start_time, response_model != '') AS answered
-   FROM llm_call
+    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+    argMaxIf(toString(response_model), newest, response_model != '') AS answered
+   FROM
+   (
+    SELECT
+     project,
+     request_model,
+     response_model,
+     toDate(start_time) AS day,
+     max(start_time) AS newest
+    FROM llm_call
+    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+     SELECT request_model
+     FROM llm_call
+     WHERE response_model = ''
+    ))
+    GROUP BY
+     project,
+     request_model,
+     response_model,
+     day
+   )
    ARRAY JOIN [true, false] AS by_day
-   WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
    GROUP BY asked
    HAVING (countIf(response_model = '') > 0) AND (answered != '')
   )
@@ -44,11 +98,29 @@ SELECT
   FROM
   (
    SELECT
-    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
-    argMaxIf(toString(response_model), start_time, response_model != '') AS answered
-   FROM llm_call
+    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+    argMaxIf(toString(response_model), newest, response_model != '') AS answered
+   FROM
+   (
+    SELECT
+     project,
+     request_model,
+     response_model,
+     toDate(start_time) AS day,
+     max(start_time) AS newest
+    FROM llm_call
+    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+     SELECT request_model
+     FROM llm_call
+     WHERE response_model = ''
+    ))
+    GROUP BY
+     project,
+     request_model,
+     response_model,
+     day
+   )
    ARRAY JOIN [true, false] AS by_day
-   WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
    GROUP BY asked
    HAVING (countIf(response_model = '') > 0) AND (answered != '')
   )

@@ -6,6 +6,8 @@ SET optimize_move_to_prewhere_if_final = '1';
 
 SET enable_join_runtime_filters_index_analysis = '1';
 
+SET text_index_like_min_pattern_length = '3';
+
 SET cancel_http_readonly_queries_on_client_close = '1';
 
 SET max_execution_time = '10';

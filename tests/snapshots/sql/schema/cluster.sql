@@ -797,6 +797,38 @@ ENGINE = Distributed(c, turnspan, consortium_member_local, cityHash64(project, c
 ALTER TABLE turnspan.llm_call_local ON CLUSTER c
  (ADD INDEX IF NOT EXISTS by_consortium consortium_id TYPE minmax GRANULARITY 1);
 
+ALTER TABLE turnspan.message_local ON CLUSTER c
+ (ADD INDEX IF NOT EXISTS by_word lowerUTF8(parts) TYPE text(tokenizer = splitByNonAlpha, posting_list_codec = 'bitpacking') GRANULARITY 100000000),
+ (MATERIALIZE INDEX by_word);
+
+ALTER TABLE turnspan.tool_call_local ON CLUSTER c
+ (ADD INDEX IF NOT EXISTS by_word lowerUTF8(concat(name, ' ', arguments, ' ', result, ' ', error_type, ' ', error_message)) TYPE text(tokenizer = splitByNonAlpha, posting_list_codec = 'bitpacking') GRANULARITY 100000000),
+ (MATERIALIZE INDEX by_word);
+
+ALTER TABLE turnspan.turn_summary_local ON CLUSTER c
+ (ADD INDEX IF NOT EXISTS by_word lowerUTF8(concat(user_message, ' ', response_text, ' ', stop_reason, ' ', stop_detail, ' ', error_type, ' ', error_message)) TYPE text(tokenizer = splitByNonAlpha, posting_list_codec = 'bitpacking') GRANULARITY 100000000),
+ (MATERIALIZE INDEX by_word);
+
+ALTER TABLE turnspan.tool_call_local ON CLUSTER c
+ (ADD COLUMN IF NOT EXISTS `failure` String MATERIALIZED if(failed, leftUTF8(if(error_message != '', error_message, result), 400), '') CODEC(ZSTD(3))),
+ (ADD COLUMN IF NOT EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(failure, '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', 'N') CODEC(ZSTD(3)));
+
+ALTER TABLE turnspan.tool_call ON CLUSTER c
+ (ADD COLUMN IF NOT EXISTS `failure` String MATERIALIZED if(failed, leftUTF8(if(error_message != '', error_message, result), 400), '') CODEC(ZSTD(3))),
+ (ADD COLUMN IF NOT EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(failure, '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', 'N') CODEC(ZSTD(3)));
+
+ALTER TABLE turnspan.llm_call_local ON CLUSTER c
+ (ADD COLUMN IF NOT EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(if(error_type != '', leftUTF8(error_message, 400), ''), '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', 'N') CODEC(ZSTD(3)));
+
+ALTER TABLE turnspan.llm_call ON CLUSTER c
+ (ADD COLUMN IF NOT EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(if(error_type != '', leftUTF8(error_message, 400), ''), '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', 'N') CODEC(ZSTD(3)));
+
+ALTER TABLE turnspan.turn_summary_local ON CLUSTER c
+ (ADD COLUMN IF NOT EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(if(error_type != '', leftUTF8(error_message, 400), ''), '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', 'N') CODEC(ZSTD(3)));
+
+ALTER TABLE turnspan.turn_summary ON CLUSTER c
+ (ADD COLUMN IF NOT EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(if(error_type != '', leftUTF8(error_message, 400), ''), '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', 'N') CODEC(ZSTD(3)));
+
 CREATE OR REPLACE VIEW turnspan.annotation_withdrawn ON CLUSTER c
 AS SELECT
  project,

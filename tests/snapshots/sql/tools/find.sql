@@ -45,11 +45,12 @@ FROM
   toUnixTimestamp64Nano(start_time) AS nanoseconds,
   [('user message', user_message), ('reply', response_text), ('why it stopped', concat(t.stop_reason, ' ', t.stop_detail)), ('error', concat(t.error_type, ' ', t.error_message))] AS texts,
   arrayFirst(one -> (positionCaseInsensitiveUTF8(one.2, {text:String}) > 0), texts) AS first,
+  lowerUTF8(concat(t.user_message, ' ', t.response_text, ' ', t.stop_reason, ' ', t.stop_detail, ' ', t.error_type, ' ', t.error_message)) AS words,
   first.1 AS kind,
   first.2 AS found,
   positionCaseInsensitiveUTF8(found, {text:String}) AS at
  FROM turn_summary AS t
- WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {from:DateTime64(9, 'UTC')}) AND (start_time < {to:DateTime64(9, 'UTC')}) AND (at > 0)
+ WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {from:DateTime64(9, 'UTC')}) AND (start_time < {to:DateTime64(9, 'UTC')}) AND (at > 0) AND (words LIKE lowerUTF8({word_0:String}))
  ORDER BY
   start_time DESC,
   span_id ASC
@@ -74,11 +75,12 @@ FROM
   toUnixTimestamp64Nano(start_time) AS nanoseconds,
   [('tool', toString(name)), ('tool arguments', arguments), ('tool result', result), ('tool error', concat(t.error_type, ' ', t.error_message))] AS texts,
   arrayFirst(one -> (positionCaseInsensitiveUTF8(one.2, {text:String}) > 0), texts) AS first,
+  lowerUTF8(concat(t.name, ' ', t.arguments, ' ', t.result, ' ', t.error_type, ' ', t.error_message)) AS words,
   first.1 AS kind,
   first.2 AS found,
   positionCaseInsensitiveUTF8(found, {text:String}) AS at
  FROM tool_call AS t
- WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {from:DateTime64(9, 'UTC')}) AND (start_time < {to:DateTime64(9, 'UTC')}) AND (at > 0)
+ WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {from:DateTime64(9, 'UTC')}) AND (start_time < {to:DateTime64(9, 'UTC')}) AND (at > 0) AND (words LIKE lowerUTF8({word_0:String}))
  ORDER BY
   start_time DESC,
   span_id ASC
@@ -103,9 +105,10 @@ FROM
   toUnixTimestamp64Nano(first_seen) AS nanoseconds,
   concat(role, ' message') AS kind,
   parts AS found,
+  lowerUTF8(parts) AS words,
   positionCaseInsensitiveUTF8(found, {written:String}) AS at
  FROM message
- WHERE (({project:String} = '') OR (project = {project:String})) AND (at > 0) AND (first_seen >= {from:DateTime64(9, 'UTC')}) AND (first_seen < {to:DateTime64(9, 'UTC')})
+ WHERE (({project:String} = '') OR (project = {project:String})) AND (first_seen >= {from:DateTime64(9, 'UTC')}) AND (first_seen < {to:DateTime64(9, 'UTC')}) AND (at > 0) AND (words LIKE lowerUTF8({written_0:String}))
  ORDER BY
   first_seen DESC,
   hash ASC

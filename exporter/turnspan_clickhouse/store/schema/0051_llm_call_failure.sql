@@ -1,0 +1,5 @@
+-- As 0050, of a model call.
+ALTER TABLE {table:llm_call} {on_cluster}
+    ADD COLUMN IF NOT EXISTS failure_shape String MATERIALIZED
+        {piece:shape|if(error_type != '', leftUTF8(error_message, 400), '')}
+        CODEC(ZSTD(3))
