@@ -42,6 +42,7 @@ from turnspan_records.turn_filters import KNOWN, LOOKS
 
 sys.path.insert(0, str(Path(__file__).parent))  # also where a test runs this file
 
+import json_schema
 import public_interface
 from sdk_operations import SUMMARY, summary
 from sdk_operations import page as sdk_requests
@@ -74,9 +75,18 @@ def pages() -> dict[str, str]:
             "filters": _filters(),
             "mcp-tools": _mcp_tools(),
             "public-names": _public_names(),
+            "json-output": _json_output(),
         }
         written = {f"{name}.md": "\n\n".join(part) + "\n" for name, part in parts.items()}
-        return written | {"sdk-requests.md": sdk_requests()}
+        return written | {
+            "sdk-requests.md": sdk_requests(),
+            "json-output.schema.json": json_schema.written(),
+        }
+
+
+def _json_output() -> Iterator[str]:
+    yield _head("JSON output", "After this page you can read what `--format json` prints.")
+    yield from json_schema.page()
 
 
 def _public_names() -> Iterator[str]:

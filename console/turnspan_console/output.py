@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+JSON_VERSION = 1
+"""The version of what ``--format json`` prints (docs/reference/json-output.md): a higher one where
+a field goes or becomes another type."""
+
 PIPE_WIDTH = 100
 """Prose is wrapped at this width where there is no terminal; tables are never cut there."""
 

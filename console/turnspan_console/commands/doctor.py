@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -37,7 +36,7 @@ def command(problems: bool, prove: bool, format_: str) -> None:
     output = Output()
     found = [one for one in _checks(prove=prove) if one.level != "ok" or not problems]
     if format_ == "json":
-        output.json([asdict(one) for one in found])
+        output.json(found)
     else:
         print_checks(found, output)
     failed = sum(one.level == "fail" for one in found)

@@ -103,7 +103,9 @@ def _store(dsn: Dsn) -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    told = {"python": platform.python_version()}
+    from turnspan_console.output import JSON_VERSION
+
+    told = {"python": platform.python_version(), "JSON output": str(JSON_VERSION)}
     for name in (
         *("turnspan", "opentelemetry-api", "opentelemetry-sdk", "clickhouse-connect"),
         *("chdb-core", "openai", "anthropic"),
