@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, asRefusal } from "../api";
 import { announce } from "../frame/live";
 import { Command, copy } from "../parts/copy";
+import { Icon, type IconName } from "../parts/icon";
 import { Answered, Nothing, Problem } from "../parts/states";
 import { plain, visible } from "../parts/text";
 import type { FirstRecords } from "../types";
@@ -82,14 +83,17 @@ async function arrived(): Promise<void> {
 }
 
 interface WayProps {
+  icon: IconName;
   title: string;
   children: ComponentChildren;
 }
 
-function Way({ title, children }: WayProps) {
+function Way({ icon, title, children }: WayProps) {
   return (
     <section class="panel way">
-      <h2>{title}</h2>
+      <h2>
+        <Icon name={icon} /> {title}
+      </h2>
       {children}
     </section>
   );
@@ -110,7 +114,7 @@ function Demo({ problem }: { problem: string }) {
     }
   };
   return (
-    <Way title="Play the demo">
+    <Way icon="play" title="Play the demo">
       <p>
         Twelve recorded agent runs are played through the real OpenAI and Anthropic SDKs, against a
         model server on this machine. No key, no account.
@@ -133,15 +137,17 @@ function Demo({ problem }: { problem: string }) {
 function Code({ store }: { store: string }) {
   const lines = [
     "import turnspan",
-    `turnspan.configure(store=${JSON.stringify(store)})`,
+    "turnspan.configure(",
+    `    store=${JSON.stringify(store)},`,
+    ")",
     "turnspan.instrument()",
   ].join("\n");
   return (
-    <Way title="Record your own program">
+    <Way icon="terminal" title="Record your own program">
       <p>Put these lines where the program starts, and run it:</p>
       <pre class="lines">{plain(lines)}</pre>
       <button type="button" onClick={() => void copy(lines, "the lines")}>
-        Copy the lines
+        <Icon name="copy" /> Copy the lines
       </button>
       {store.includes("@") && (
         <p class="faint">
@@ -158,7 +164,7 @@ function Code({ store }: { store: string }) {
 function Otlp({ answer }: { answer: FirstRecords }) {
   const reached = answer.otlp.find((one) => !one.problem) ?? answer.otlp[0];
   return (
-    <Way title="Send spans over OTLP">
+    <Way icon="radio" title="Send spans over OTLP">
       {reached ? (
         <>
           <p>For agents in any language. Set this where the agent runs:</p>
