@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+import sys
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 import yaml
 
-from support.deployment import DEPLOY
+from support.demo_records import land
+from support.deployment import DEPLOY, Deployment
+from turnspan_clickhouse.store.opening import open_store
+from turnspan_records.keeping import Policy
 
 MANIFESTS = DEPLOY / "kubernetes"
 KUSTOMIZATION: dict[str, Any] = yaml.safe_load((DEPLOY / "kustomization.yaml").read_text())
@@ -126,3 +132,103 @@ def test_kustomize_builds_it(tmp_path: Path) -> None:
     for resource in resources:
         validate(resource, "1.37", strict=True)
         assert resource["kind"] == "Namespace" or resource["metadata"]["namespace"] == "turnspan"
+
+
+JOBS = [one for one in RESOURCES if one["kind"] == "CronJob"]
+
+
+def pod_of(job: dict[str, Any]) -> dict[str, Any]:
+    return cast("dict[str, Any]", job["spec"]["jobTemplate"]["spec"]["template"]["spec"])
+
+
+@pytest.mark.parametrize("job", JOBS, ids=title)
+def test_each_job_is_limited_and_unprivileged(job: dict[str, Any]) -> None:
+    """As the workloads; one run at a time, and what it mounts and reads is there."""
+    pod = pod_of(job)
+    (only,) = pod["containers"]
+    claims = {
+        f"{claim['metadata']['name']}-{one['metadata']['name']}-0"
+        for one in WORKLOADS
+        for claim in one["spec"].get("volumeClaimTemplates", [])
+    }
+    claims |= {
+        one["metadata"]["name"] for one in RESOURCES if one["kind"] == "PersistentVolumeClaim"
+    }
+    maps = {one["name"] for one in KUSTOMIZATION["configMapGenerator"]}
+    secrets = [each["valueFrom"]["secretKeyRef"] for each in only["env"] if "valueFrom" in each]
+
+    assert job["spec"]["concurrencyPolicy"] == "Forbid"
+    assert pod["securityContext"]["runAsNonRoot"] and not pod["automountServiceAccountToken"]
+    assert only["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert only["securityContext"]["readOnlyRootFilesystem"]
+    assert only["resources"]["limits"]["memory"]
+    assert {each["key"] for each in secrets} == {"TURNSPAN_ADMIN_PASSWORD"}
+    for volume in pod["volumes"]:
+        claim, named = volume.get("persistentVolumeClaim"), volume.get("configMap")
+        assert claim is None or claim["claimName"] in claims
+        assert named is None or named["name"] in maps
+
+
+def test_nothing_leaves_but_names() -> None:
+    """Every pod is under the policy; the only way out is the cluster's DNS."""
+    (policy,) = [
+        one
+        for one in RESOURCES
+        if one["kind"] == "NetworkPolicy" and "Egress" in one["spec"]["policyTypes"]
+    ]
+    inside, names = policy["spec"]["egress"]
+    assert policy["spec"]["podSelector"] == {} and inside == {"to": [{"podSelector": {}}]}
+    assert {(port["port"], port["protocol"]) for port in names["ports"]} == {
+        (53, "UDP"),
+        (53, "TCP"),
+    }
+
+
+def test_budgets_are_of_pods_that_are_there() -> None:
+    budgets = [one for one in RESOURCES if one["kind"] == "PodDisruptionBudget"]
+    labels = [one["spec"]["template"]["metadata"]["labels"] for one in WORKLOADS]
+    assert budgets
+    for budget in budgets:
+        assert budget["spec"]["selector"]["matchLabels"] in labels
+
+
+def test_the_jobs_do_what_they_are_for(
+    deployment: Deployment, demo_blocks: Mapping[str, bytes], tmp_path: Path
+) -> None:
+    """The backup's own script writes one that restores, and removes old ones only; the retention's
+    command runs by the shipped policy. Both as the user that they name."""
+    with open_store(deployment.dsn("admin")) as store:
+        land(store, demo_blocks)
+    backup, retention = (pod_of(job)["containers"][0] for job in JOBS)
+    backups = deployment.server.home / "data" / "backups"
+    backups.mkdir(exist_ok=True)
+    for name, days in (("turnspan-old.tar.gz", 30), ("turnspan-new.tar.gz", 3), ("other", 99)):
+        (backups / name).touch()
+        os.utime(backups / name, (0, time.time() - days * 86_400))
+    address = f"http://127.0.0.1:{deployment.server.http_port}/"
+    environment = os.environ | {"TURNSPAN_ADMIN_PASSWORD": "admin-secret"}
+    said = {each["name"]: each["value"] for each in backup["env"] if "value" in each}
+    said |= {"CLICKHOUSE_URL": address, "BACKUPS": str(backups)}
+    subprocess.run([*backup["command"], *backup["args"]], env=environment | said, check=True)
+    kept = sorted(path.name for path in backups.iterdir())
+    (made,) = (name for name in kept if name.startswith("turnspan-2"))
+    assert set(kept) == {made, "turnspan-new.tar.gz", "other"}
+    restored = deployment.ask(
+        "turnspan_admin", f"RESTORE DATABASE turnspan AS turnspan_beside FROM File('{made}')"
+    )
+    assert restored.code == 0, restored.text
+    deployment.ask("turnspan_admin", "DROP DATABASE turnspan_beside SYNC")
+
+    args = list(retention["args"])
+    args[0] = str(Path(sys.executable).parent / args[0])
+    args[args.index("/policy/policy.toml")] = str(DEPLOY / "retention.toml")
+    environment |= {
+        "TURNSPAN_STORE": f"{address}turnspan".replace("http://", "http://turnspan_admin@"),
+        "TURNSPAN_STORE_PASSWORD": "admin-secret",
+        "TURNSPAN_SPOOL": str(tmp_path / "spool"),
+    }
+    subprocess.run(args, env=environment, cwd=tmp_path, check=True, capture_output=True)
+
+
+def test_the_shipped_policy_is_the_one_that_the_command_prints() -> None:
+    assert (DEPLOY / "retention.toml").read_text() == Policy(archive=Path("/archives")).as_toml()
