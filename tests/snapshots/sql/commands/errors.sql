@@ -1,180 +1,205 @@
 SELECT
- 'tool',
- toString(name) AS of,
- count()
-FROM tool_call
-WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
-GROUP BY of
-UNION ALL
-SELECT
- 'model call',
- if(response_model != '', toString(response_model), transform(concat(project, '\n', toString(request_model), '\n', toString(toDate(start_time))), ((
-  SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
-  FROM
-  (
-   SELECT
-    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
-    argMaxIf(toString(response_model), newest, response_model != '') AS answered
-   FROM
-   (
-    SELECT
-     project,
-     request_model,
-     response_model,
-     toDate(start_time) AS day,
-     max(start_time) AS newest
-    FROM llm_call
-    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
-     SELECT request_model
-     FROM llm_call
-     WHERE response_model = ''
-    ))
-    GROUP BY
-     project,
-     request_model,
-     response_model,
-     day
-   )
-   ARRAY JOIN [true, false] AS by_day
-   GROUP BY asked
-   HAVING (countIf(response_model = '') > 0) AND (answered != '')
-  )
- )).1, ((
-  SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
-  FROM
-  (
-   SELECT
-    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
-    argMaxIf(toString(response_model), newest, response_model != '') AS answered
-   FROM
-   (
-    SELECT
-     project,
-     request_model,
-     response_model,
-     toDate(start_time) AS day,
-     max(start_time) AS newest
-    FROM llm_call
-    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
-     SELECT request_model
-     FROM llm_call
-     WHERE response_model = ''
-    ))
-    GROUP BY
-     project,
-     request_model,
-     response_model,
-     day
-   )
-   ARRAY JOIN [true, false] AS by_day
-   GROUP BY asked
-   HAVING (countIf(response_model = '') > 0) AND (answered != '')
-  )
- )).2, transform(concat(project, '\n', toString(request_model), '\n'), ((
-  SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
-  FROM
-  (
-   SELECT
-    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
-    argMaxIf(toString(response_model), newest, response_model != '') AS answered
-   FROM
-   (
-    SELECT
-     project,
-     request_model,
-     response_model,
-     toDate(start_time) AS day,
-     max(start_time) AS newest
-    FROM llm_call
-    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
-     SELECT request_model
-     FROM llm_call
-     WHERE response_model = ''
-    ))
-    GROUP BY
-     project,
-     request_model,
-     response_model,
-     day
-   )
-   ARRAY JOIN [true, false] AS by_day
-   GROUP BY asked
-   HAVING (countIf(response_model = '') > 0) AND (answered != '')
-  )
- )).1, ((
-  SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
-  FROM
-  (
-   SELECT
-    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
-    argMaxIf(toString(response_model), newest, response_model != '') AS answered
-   FROM
-   (
-    SELECT
-     project,
-     request_model,
-     response_model,
-     toDate(start_time) AS day,
-     max(start_time) AS newest
-    FROM llm_call
-    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
-     SELECT request_model
-     FROM llm_call
-     WHERE response_model = ''
-    ))
-    GROUP BY
-     project,
-     request_model,
-     response_model,
-     day
-   )
-   ARRAY JOIN [true, false] AS by_day
-   GROUP BY asked
-   HAVING (countIf(response_model = '') > 0) AND (answered != '')
-  )
- )).2, toString(request_model)))) AS of,
- sum(calls)
+ f.*,
+ nullIf(c.calls, 0) AS calls_of,
+ (reinterpretAsUInt64(toFloat64(times)), f.source, f.name, f.error, f.shape) AS place
 FROM
 (
  SELECT
-  project,
-  request_model,
-  response_model,
-  toDateTime(day, 'UTC') AS start_time,
-  calls
+  source,
+  name,
+  error,
+  shape,
+  count() AS times,
+  uniqExactIf((project, turn_id), turn_id != '') AS turns,
+  toUnixTimestamp64Nano(min(start_time)) AS first,
+  toUnixTimestamp64Nano(max(start_time)) AS last,
+  argMax((project, session_id, turn_id, span_id, message), start_time) AS newest
  FROM
  (
   SELECT
+   'model call' AS source,
+   if(response_model != '', toString(response_model), transform(concat(project, '\n', toString(request_model), '\n', toString(toDate(start_time))), ((
+    SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+    FROM
+    (
+     SELECT
+      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+      argMaxIf(toString(response_model), newest, response_model != '') AS answered
+     FROM
+     (
+      SELECT
+       project,
+       request_model,
+       response_model,
+       toDate(start_time) AS day,
+       max(start_time) AS newest
+      FROM llm_call
+      WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+       SELECT request_model
+       FROM llm_call
+       WHERE response_model = ''
+      ))
+      GROUP BY
+       project,
+       request_model,
+       response_model,
+       day
+     )
+     ARRAY JOIN [true, false] AS by_day
+     GROUP BY asked
+     HAVING (countIf(response_model = '') > 0) AND (answered != '')
+    )
+   )).1, ((
+    SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+    FROM
+    (
+     SELECT
+      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+      argMaxIf(toString(response_model), newest, response_model != '') AS answered
+     FROM
+     (
+      SELECT
+       project,
+       request_model,
+       response_model,
+       toDate(start_time) AS day,
+       max(start_time) AS newest
+      FROM llm_call
+      WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+       SELECT request_model
+       FROM llm_call
+       WHERE response_model = ''
+      ))
+      GROUP BY
+       project,
+       request_model,
+       response_model,
+       day
+     )
+     ARRAY JOIN [true, false] AS by_day
+     GROUP BY asked
+     HAVING (countIf(response_model = '') > 0) AND (answered != '')
+    )
+   )).2, transform(concat(project, '\n', toString(request_model), '\n'), ((
+    SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+    FROM
+    (
+     SELECT
+      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+      argMaxIf(toString(response_model), newest, response_model != '') AS answered
+     FROM
+     (
+      SELECT
+       project,
+       request_model,
+       response_model,
+       toDate(start_time) AS day,
+       max(start_time) AS newest
+      FROM llm_call
+      WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+       SELECT request_model
+       FROM llm_call
+       WHERE response_model = ''
+      ))
+      GROUP BY
+       project,
+       request_model,
+       response_model,
+       day
+     )
+     ARRAY JOIN [true, false] AS by_day
+     GROUP BY asked
+     HAVING (countIf(response_model = '') > 0) AND (answered != '')
+    )
+   )).1, ((
+    SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+    FROM
+    (
+     SELECT
+      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+      argMaxIf(toString(response_model), newest, response_model != '') AS answered
+     FROM
+     (
+      SELECT
+       project,
+       request_model,
+       response_model,
+       toDate(start_time) AS day,
+       max(start_time) AS newest
+      FROM llm_call
+      WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+       SELECT request_model
+       FROM llm_call
+       WHERE response_model = ''
+      ))
+      GROUP BY
+       project,
+       request_model,
+       response_model,
+       day
+     )
+     ARRAY JOIN [true, false] AS by_day
+     GROUP BY asked
+     HAVING (countIf(response_model = '') > 0) AND (answered != '')
+    )
+   )).2, toString(request_model)))) AS name,
+   toString(error_type) AS error,
+   failure_shape AS shape,
+   leftUTF8(error_message, 400) AS message,
    project,
-   request_model,
-   response_model,
-   toDate(start_time) AS day,
-   count() AS calls
+   session_id,
+   turn_id,
+   span_id,
+   start_time
   FROM llm_call
-  WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
-  GROUP BY
+  WHERE (error_type != '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+  UNION ALL
+  SELECT
+   'tool',
+   toString(name),
+   toString(if(t.error_type != '', t.error_type, 'failed result')),
+   failure_shape,
+   failure,
    project,
-   request_model,
-   response_model,
-   day
+   session_id,
+   turn_id,
+   span_id,
+   start_time
+  FROM tool_call AS t
+  WHERE failed AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+  UNION ALL
+  SELECT
+   'turn',
+   toString(agent_name),
+   toString(t.error_type),
+   failure_shape,
+   leftUTF8(t.error_message, 400),
+   project,
+   session_id,
+   turn_id,
+   span_id,
+   start_time
+  FROM turn_summary AS t
+  WHERE (t.error_type != '') AND (parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
  )
-)
-GROUP BY of;
-
-SELECT
- source,
- name,
- error,
- shape,
- count() AS times,
- uniqExactIf((project, turn_id), turn_id != '') AS turns,
- toUnixTimestamp64Nano(min(start_time)) AS first,
- toUnixTimestamp64Nano(max(start_time)) AS last,
- argMax((project, session_id, turn_id, span_id, message), start_time) AS newest
-FROM
+ GROUP BY
+  source,
+  name,
+  error,
+  shape
+) AS f
+LEFT JOIN
 (
  SELECT
-  'model call' AS source,
+  'tool' AS source,
+  toString(name) AS name,
+  count() AS calls
+ FROM tool_call
+ WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+ GROUP BY name
+ UNION ALL
+ SELECT
+  'model call',
   if(response_model != '', toString(response_model), transform(concat(project, '\n', toString(request_model), '\n', toString(toDate(start_time))), ((
    SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
    FROM
@@ -299,55 +324,40 @@ FROM
     GROUP BY asked
     HAVING (countIf(response_model = '') > 0) AND (answered != '')
    )
-  )).2, toString(request_model)))) AS name,
-  toString(error_type) AS error,
-  failure_shape AS shape,
-  leftUTF8(error_message, 400) AS message,
-  project,
-  session_id,
-  turn_id,
-  span_id,
-  start_time
- FROM llm_call
- WHERE (error_type != '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
- UNION ALL
- SELECT
-  'tool',
-  toString(name),
-  toString(if(t.error_type != '', t.error_type, 'failed result')),
-  failure_shape,
-  failure,
-  project,
-  session_id,
-  turn_id,
-  span_id,
-  start_time
- FROM tool_call AS t
- WHERE failed AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
- UNION ALL
- SELECT
-  'turn',
-  toString(agent_name),
-  toString(t.error_type),
-  failure_shape,
-  leftUTF8(t.error_message, 400),
-  project,
-  session_id,
-  turn_id,
-  span_id,
-  start_time
- FROM turn_summary AS t
- WHERE (t.error_type != '') AND (parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
-)
-GROUP BY
- source,
- name,
- error,
- shape
+  )).2, toString(request_model)))) AS model,
+  sum(calls)
+ FROM
+ (
+  SELECT
+   project,
+   request_model,
+   response_model,
+   toDateTime(day, 'UTC') AS start_time,
+   calls
+  FROM
+  (
+   SELECT
+    project,
+    request_model,
+    response_model,
+    toDate(start_time) AS day,
+    count() AS calls
+   FROM llm_call
+   WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+   GROUP BY
+    project,
+    request_model,
+    response_model,
+    day
+  )
+ )
+ GROUP BY model
+) AS c ON (c.source = f.source) AND (c.name = f.name)
+WHERE true
 ORDER BY
- times DESC,
- source ASC,
- name ASC,
- error ASC,
- shape ASC
+ toFloat64(times) DESC NULLS LAST,
+ f.source ASC,
+ f.name ASC,
+ f.error ASC,
+ f.shape ASC
 LIMIT {limit:UInt32};

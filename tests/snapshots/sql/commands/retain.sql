@@ -2031,10 +2031,10 @@ WHERE sipHash128(project, session_id, start_time, turn_id, written_at) GLOBAL IN
 );
 
 ALTER TABLE turnspan.llm_call
- (DELETE WHERE (toMonday(start_time) IN ('2019-05-27', '2026-09-21')) AND (sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
+ (DELETE WHERE (toMonday(start_time) IN ('2014-12-29', '2019-05-27', '2026-09-21')) AND (sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
   SELECT key
   FROM turnspan.keeping_row
-  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (week IN ('2019-05-27', '2026-09-21')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
+  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (week IN ('2014-12-29', '2019-05-27', '2026-09-21')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
  )));
 
 ALTER TABLE turnspan.consortium
@@ -2094,18 +2094,18 @@ ALTER TABLE turnspan.context_item
  )));
 
 ALTER TABLE turnspan.span
- (DELETE WHERE (toMonday(start_time) IN ('2019-05-27', '2026-09-21')) AND (sipHash128(project, trace_id, start_time, span_id, written_at) GLOBAL IN (
+ (DELETE WHERE (toMonday(start_time) IN ('2014-12-29', '2019-05-27', '2026-09-21')) AND (sipHash128(project, trace_id, start_time, span_id, written_at) GLOBAL IN (
   SELECT key
   FROM turnspan.keeping_row
-  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'span') AND (week IN ('2019-05-27', '2026-09-21')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
+  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'span') AND (week IN ('2014-12-29', '2019-05-27', '2026-09-21')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
  )));
 
 SELECT count()
 FROM turnspan.llm_call AS r
-WHERE (toMonday(start_time) IN ('2019-05-27', '2026-09-21')) AND (sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
+WHERE (toMonday(start_time) IN ('2014-12-29', '2019-05-27', '2026-09-21')) AND (sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
  SELECT key
  FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (week IN ('2019-05-27', '2026-09-21')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
+ WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (week IN ('2014-12-29', '2019-05-27', '2026-09-21')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
 ));
 
 SELECT count()
@@ -2174,10 +2174,10 @@ WHERE (toMonday(start_time) IN ('2026-09-21')) AND (sipHash128(project, session_
 
 SELECT count()
 FROM turnspan.span AS r
-WHERE (toMonday(start_time) IN ('2019-05-27', '2026-09-21')) AND (sipHash128(project, trace_id, start_time, span_id, written_at) GLOBAL IN (
+WHERE (toMonday(start_time) IN ('2014-12-29', '2019-05-27', '2026-09-21')) AND (sipHash128(project, trace_id, start_time, span_id, written_at) GLOBAL IN (
  SELECT key
  FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'span') AND (week IN ('2019-05-27', '2026-09-21')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
+ WHERE (pass = '<time>-retain-<drawn>') AND (record = 'span') AND (week IN ('2014-12-29', '2019-05-27', '2026-09-21')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
 ));
 
 SELECT count()

@@ -8,12 +8,12 @@ FROM
   source,
   name,
   error,
-  replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(leftUTF8(message, 400), {quoted:String}, '…'), {id:String}, '#'), '[0-9]+(?:[.,][0-9]+)*', 'N') AS shape,
+  shape,
   count() AS times,
   uniqExactIf((project, turn_id), turn_id != '') AS turns,
   toUnixTimestamp64Nano(min(start_time)) AS first,
   toUnixTimestamp64Nano(max(start_time)) AS last,
-  argMax((project, session_id, turn_id, span_id, leftUTF8(message, 400)), start_time) AS newest
+  argMax((project, session_id, turn_id, span_id, message), start_time) AS newest
  FROM
  (
   SELECT
@@ -23,11 +23,29 @@ FROM
     FROM
     (
      SELECT
-      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
-      argMaxIf(toString(response_model), start_time, response_model != '') AS answered
-     FROM llm_call
+      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+      argMaxIf(toString(response_model), newest, response_model != '') AS answered
+     FROM
+     (
+      SELECT
+       project,
+       request_model,
+       response_model,
+       toDate(start_time) AS day,
+       max(start_time) AS newest
+      FROM llm_call
+      WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+       SELECT request_model
+       FROM llm_call
+       WHERE response_model = ''
+      ))
+      GROUP BY
+       project,
+       request_model,
+       response_model,
+       day
+     )
      ARRAY JOIN [true, false] AS by_day
-     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
      GROUP BY asked
      HAVING (countIf(response_model = '') > 0) AND (answered != '')
     )
@@ -36,11 +54,29 @@ FROM
     FROM
     (
      SELECT
-      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
-      argMaxIf(toString(response_model), start_time, response_model != '') AS answered
-     FROM llm_call
+      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+      argMaxIf(toString(response_model), newest, response_model != '') AS answered
+     FROM
+     (
+      SELECT
+       project,
+       request_model,
+       response_model,
+       toDate(start_time) AS day,
+       max(start_time) AS newest
+      FROM llm_call
+      WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+       SELECT request_model
+       FROM llm_call
+       WHERE response_model = ''
+      ))
+      GROUP BY
+       project,
+       request_model,
+       response_model,
+       day
+     )
      ARRAY JOIN [true, false] AS by_day
-     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
      GROUP BY asked
      HAVING (countIf(response_model = '') > 0) AND (answered != '')
     )
@@ -49,11 +85,29 @@ FROM
     FROM
     (
      SELECT
-      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
-      argMaxIf(toString(response_model), start_time, response_model != '') AS answered
-     FROM llm_call
+      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+      argMaxIf(toString(response_model), newest, response_model != '') AS answered
+     FROM
+     (
+      SELECT
+       project,
+       request_model,
+       response_model,
+       toDate(start_time) AS day,
+       max(start_time) AS newest
+      FROM llm_call
+      WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+       SELECT request_model
+       FROM llm_call
+       WHERE response_model = ''
+      ))
+      GROUP BY
+       project,
+       request_model,
+       response_model,
+       day
+     )
      ARRAY JOIN [true, false] AS by_day
-     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
      GROUP BY asked
      HAVING (countIf(response_model = '') > 0) AND (answered != '')
     )
@@ -62,17 +116,36 @@ FROM
     FROM
     (
      SELECT
-      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
-      argMaxIf(toString(response_model), start_time, response_model != '') AS answered
-     FROM llm_call
+      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+      argMaxIf(toString(response_model), newest, response_model != '') AS answered
+     FROM
+     (
+      SELECT
+       project,
+       request_model,
+       response_model,
+       toDate(start_time) AS day,
+       max(start_time) AS newest
+      FROM llm_call
+      WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+       SELECT request_model
+       FROM llm_call
+       WHERE response_model = ''
+      ))
+      GROUP BY
+       project,
+       request_model,
+       response_model,
+       day
+     )
      ARRAY JOIN [true, false] AS by_day
-     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
      GROUP BY asked
      HAVING (countIf(response_model = '') > 0) AND (answered != '')
     )
    )).2, toString(request_model)))) AS name,
    toString(error_type) AS error,
-   error_message AS message,
+   failure_shape AS shape,
+   leftUTF8(error_message, 400) AS message,
    project,
    session_id,
    turn_id,
@@ -85,7 +158,8 @@ FROM
    'tool',
    toString(name),
    toString(if(t.error_type != '', t.error_type, 'failed result')),
-   if(t.error_message != '', t.error_message, result),
+   failure_shape,
+   failure,
    project,
    session_id,
    turn_id,
@@ -98,7 +172,8 @@ FROM
    'turn',
    toString(agent_name),
    toString(t.error_type),
-   t.error_message,
+   failure_shape,
+   leftUTF8(t.error_message, 400),
    project,
    session_id,
    turn_id,
@@ -130,11 +205,29 @@ LEFT JOIN
    FROM
    (
     SELECT
-     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
-     argMaxIf(toString(response_model), start_time, response_model != '') AS answered
-    FROM llm_call
+     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+     argMaxIf(toString(response_model), newest, response_model != '') AS answered
+    FROM
+    (
+     SELECT
+      project,
+      request_model,
+      response_model,
+      toDate(start_time) AS day,
+      max(start_time) AS newest
+     FROM llm_call
+     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+      SELECT request_model
+      FROM llm_call
+      WHERE response_model = ''
+     ))
+     GROUP BY
+      project,
+      request_model,
+      response_model,
+      day
+    )
     ARRAY JOIN [true, false] AS by_day
-    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
     GROUP BY asked
     HAVING (countIf(response_model = '') > 0) AND (answered != '')
    )
@@ -143,11 +236,29 @@ LEFT JOIN
    FROM
    (
     SELECT
-     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
-     argMaxIf(toString(response_model), start_time, response_model != '') AS answered
-    FROM llm_call
+     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+     argMaxIf(toString(response_model), newest, response_model != '') AS answered
+    FROM
+    (
+     SELECT
+      project,
+      request_model,
+      response_model,
+      toDate(start_time) AS day,
+      max(start_time) AS newest
+     FROM llm_call
+     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+      SELECT request_model
+      FROM llm_call
+      WHERE response_model = ''
+     ))
+     GROUP BY
+      project,
+      request_model,
+      response_model,
+      day
+    )
     ARRAY JOIN [true, false] AS by_day
-    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
     GROUP BY asked
     HAVING (countIf(response_model = '') > 0) AND (answered != '')
    )
@@ -156,11 +267,29 @@ LEFT JOIN
    FROM
    (
     SELECT
-     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
-     argMaxIf(toString(response_model), start_time, response_model != '') AS answered
-    FROM llm_call
+     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+     argMaxIf(toString(response_model), newest, response_model != '') AS answered
+    FROM
+    (
+     SELECT
+      project,
+      request_model,
+      response_model,
+      toDate(start_time) AS day,
+      max(start_time) AS newest
+     FROM llm_call
+     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+      SELECT request_model
+      FROM llm_call
+      WHERE response_model = ''
+     ))
+     GROUP BY
+      project,
+      request_model,
+      response_model,
+      day
+    )
     ARRAY JOIN [true, false] AS by_day
-    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
     GROUP BY asked
     HAVING (countIf(response_model = '') > 0) AND (answered != '')
    )
@@ -169,18 +298,59 @@ LEFT JOIN
    FROM
    (
     SELECT
-     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(toDate(start_time)), '')) AS asked,
-     argMaxIf(toString(response_model), start_time, response_model != '') AS answered
-    FROM llm_call
+     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+     argMaxIf(toString(response_model), newest, response_model != '') AS answered
+    FROM
+    (
+     SELECT
+      project,
+      request_model,
+      response_model,
+      toDate(start_time) AS day,
+      max(start_time) AS newest
+     FROM llm_call
+     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+      SELECT request_model
+      FROM llm_call
+      WHERE response_model = ''
+     ))
+     GROUP BY
+      project,
+      request_model,
+      response_model,
+      day
+    )
     ARRAY JOIN [true, false] AS by_day
-    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
     GROUP BY asked
     HAVING (countIf(response_model = '') > 0) AND (answered != '')
    )
   )).2, toString(request_model)))) AS model,
-  count()
- FROM llm_call
- WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+  sum(calls)
+ FROM
+ (
+  SELECT
+   project,
+   request_model,
+   response_model,
+   toDateTime(day, 'UTC') AS start_time,
+   calls
+  FROM
+  (
+   SELECT
+    project,
+    request_model,
+    response_model,
+    toDate(start_time) AS day,
+    count() AS calls
+   FROM llm_call
+   WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+   GROUP BY
+    project,
+    request_model,
+    response_model,
+    day
+  )
+ )
  GROUP BY model
 ) AS c ON (c.source = f.source) AND (c.name = f.name)
 WHERE true

@@ -5,18 +5,23 @@ WITH
   FROM turn_summary AS t
   WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
   ORDER BY
-   start_time DESC,
-   turn_id DESC
+   start_time DESC NULLS LAST,
+   turn_id DESC,
+   t.project DESC
   LIMIT {limit:UInt32}
  )
 SELECT
  start_time AS time,
- toUnixTimestamp64Nano(start_time) AS nanoseconds,
+ (toUnixTimestamp64Nano(start_time), turn_id, t.project) AS place,
  session_id AS session,
  turn_id AS turn,
  agent_name AS agent,
  agent_version AS version,
  project,
+ service,
+ environment,
+ user_id,
+ trace_id,
  duration,
  status,
  stop_reason,
@@ -28,6 +33,7 @@ SELECT
  error_type,
  if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) AS ended,
  leftUTF8(t.stop_detail, 240) AS detail,
+ llm_call_count AS calls,
  tool_call_count AS tools,
  tool_error_count AS failed_tools,
  leftUTF8(user_message, 240) AS said,
@@ -38,6 +44,7 @@ WHERE (start_time IN (
  FROM page
 )) AND (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
 ORDER BY
- start_time DESC,
- turn_id DESC
+ start_time DESC NULLS LAST,
+ turn_id DESC,
+ t.project DESC
 LIMIT {limit:UInt32};
