@@ -1,4 +1,4 @@
-"""Every block of code of the README and the guide runs as it stands, or says why not.
+"""Every block of code of the README and of the guide runs as it stands, or says why not.
 
 Python runs in the order of a page, with what the page's reader has; each line that begins with
 ``turnspan`` is read by that command, and is run where it only reads.
@@ -29,7 +29,7 @@ from turnspan.testing import ModelServer
 from turnspan_console.cli import turnspan
 
 TOML: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-PAGES = ("README.md", "examples/README.md", "docs/*.md", "docs/api/*.md")
+PAGES = ("README.md", "examples/README.md", "docs/*.md", "docs/api/*.md", "docs/migration/*.md")
 
 PROVED_BY = {
     "README.md: import json": "tests/console/test_readme.py",
@@ -45,6 +45,7 @@ PROVED_BY = {
 
 NOT_RUN = {
     "docs/configuration.md: judge = turnspan.Recorder()": "`...` stands for the reader's arguments",
+    "docs/migration/phoenix.md: from phoenix.client import Client": "asks Phoenix's server",
 }
 """Blocks of Python that cannot run here, with the reason; they are compiled."""
 

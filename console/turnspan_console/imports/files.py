@@ -112,6 +112,9 @@ def helicone(files: tuple[Path, ...], **limits: int | None) -> FileLog:
     --include-body), its API or its page, as JSON, JSON lines or CSV.
 
     Give all files of a session together: a second command replaces what the first made of it.
+
+    \b
+      turnspan import helicone requests.jsonl
     """
     from turnspan_records.importing.exports.helicone import Helicone
 
