@@ -20,6 +20,8 @@ from sdk_requests import COSTING, ROOT, SDKS, Request
 TABLE: Final = ROOT / "instrument" / "turnspan" / "wire" / "operations.json"
 PAGE: Final = ROOT / "docs" / "reference" / "sdk-requests.md"
 SUMMARY: Final = ROOT / "docs" / "coverage.md"
+CALLED: Final = ROOT / "tests" / "clients" / "methods.json"
+"""What was called, as ``tests/clients/test_every_method.py`` writes it."""
 UNCLASSED: Final = "?"
 
 EXTRAS: Final = {
@@ -200,6 +202,7 @@ def page() -> str:
 def summary() -> str:
     """The page that says how many methods become what."""
     table, counts = read_table(), dict[str, dict[str, set[str]]]()
+    called = json.loads(CALLED.read_text(encoding="utf-8"))
     for request in requests():
         _, end = becomes(request, table)
         of_sdk = counts.setdefault(request.sdk, {})
@@ -209,7 +212,8 @@ def summary() -> str:
         recorded = counts[name].get("recorded", set[str]())
         generic = counts[name].get("generic record", set[str]()) - recorded
         free = counts[name].get("costs nothing", set[str]()) - recorded - generic
-        text += f"| {name} | {len(recorded)} | {len(generic)} | {len(free)} | 0 |\n"
+        tried = max(one["methods"] for key, one in called.items() if key.split(",")[0] == name)
+        text += f"| {name} | {len(recorded)} | {len(generic)} | {len(free)} | 0 | {tried} |\n"
     return text
 
 
@@ -219,9 +223,10 @@ SUMMARY_HEAD: Final = """# What is covered
 
 After this page you know that no request of an SDK is silent. These methods send requests:
 [each of them](reference/sdk-requests.md), and [how it is recorded](instrumentation.md).
+`make test-clients` really calls some of them, and counts.
 
-| SDK | recorded | generic record | costs nothing | silent |
-|---|---|---|---|---|
+| SDK | recorded | generic record | costs nothing | silent | called |
+|---|---|---|---|---|---|
 """
 ENDS: Final = ("recorded", "recorded, generic record", "generic record", "costs nothing")
 COLUMNS: Final = """| resource | methods | calls | operation | what becomes of it |

@@ -220,6 +220,8 @@ class Provider:
         self.asked: list[str] = []
         """``POST /v1/chat/completions`` and the like: what may cost something."""
         self.free: list[str] = []
+        self.all: list[tuple[str, str]] = []
+        """Method and path of each."""
         self.url = ""
         self.socket_url = ""
         self.grpc_address = ""
@@ -227,6 +229,7 @@ class Provider:
     def note(self, method: str, path: str) -> None:
         """A request came."""
         path = path.partition("?")[0]
+        self.all.append((method, path))
         is_free = method in ("GET", "HEAD", "DELETE") or FREE.fullmatch(path) is not None
         (self.free if is_free else self.asked).append(f"{method} {path}")
 
@@ -248,7 +251,7 @@ def _handler(provider: Provider) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(body)
 
-        do_GET = do_PUT = do_PATCH = do_POST
+        do_GET = do_PUT = do_PATCH = do_DELETE = do_POST
 
         def _body(self) -> bytes:
             if "chunked" not in self.headers.get("Transfer-Encoding", ""):
