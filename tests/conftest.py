@@ -19,6 +19,7 @@ pytest_plugins = (
     "support.replay_table",
     "support.settings",
     "support.shared",
+    "support.seams",
     "support.stores",
     "support.traces",
 )

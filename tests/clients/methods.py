@@ -43,10 +43,10 @@ def methods(owner: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, C
 
 def _is_resource(owner: Any, value: Any) -> bool:
     """Whether it is a part of the same SDK's client that has methods, and no plain value."""
-    kind: Any = type(value)
-    same = kind.__module__.partition(".")[0] == type(owner).__module__.partition(".")[0]
+    module, name = type(value).__module__, type(value).__name__
+    same = module.partition(".")[0] == type(owner).__module__.partition(".")[0]
     words = ("Config", "Options", "Wrapper", "Security", "Timeout", "Logger", "Hooks", "Parent")
-    return same and not kind.__name__.startswith("_") and not any(w in kind.__name__ for w in words)
+    return same and not name.startswith("_") and not any(word in name for word in words)
 
 
 def arguments(function: Any, *, streamed: bool) -> dict[str, Any] | None:

@@ -6,7 +6,6 @@ while each client gets an answer, a stream and a refusal.
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Iterator
 from contextvars import copy_context
@@ -14,15 +13,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from opentelemetry.sdk.trace import TracerProvider
 
-import turnspan
 from support.model_replies import chat
 from support.plain_clients import CLIENTS
 from support.recorded_server import RecordedAnswer, RecordedServer
+from support.seams import boom, seams
 from turnspan.patching import models_on_the_wire
 from turnspan.runtime.guard import errors
-from turnspan.tracing.state import default
 from turnspan.wire import (
     agent_processes,
     aiohttp_session,
@@ -92,26 +89,7 @@ ANSWERS = {
 }
 
 
-class Boom(BaseException):
-    """The fault, of the kind that an ``except Exception`` lets through."""
-
-
-def _seams() -> Iterator[tuple[str, Any, str]]:
-    for module in _MODULES:
-        for name, value in vars(module).items():
-            if getattr(value, "__module__", None) != module.__name__:
-                continue
-            if inspect.isfunction(value) and name not in _OUTERMOST:
-                yield f"{module.__name__}.{name}", module, name
-            elif inspect.isclass(value) and not issubclass(value, (BaseException, tuple)):
-                for method, function in vars(value).items():
-                    spelled = f"{name}.{method}"
-                    dunder = method.startswith("__") and method not in ("__init__", "__call__")
-                    if inspect.isfunction(function) and not dunder and spelled not in _OUTERMOST:
-                        yield f"{module.__name__}.{spelled}", value, method
-
-
-SEAMS = list(_seams())
+SEAMS = seams(_MODULES, _OUTERMOST)
 
 
 @pytest.fixture(scope="module")
@@ -119,19 +97,6 @@ def server() -> Iterator[RecordedServer]:
     """Answers each client alike."""
     with RecordedServer() as server:
         yield server
-
-
-@pytest.fixture
-def recording() -> Iterator[None]:
-    """The wire is recorded."""
-    provider = TracerProvider()
-    default.provider = provider
-    default.content.attach()
-    turnspan.instrument(only=["http"], tracer_provider=provider)
-    yield
-    turnspan.uninstrument()
-    default.content.detach()
-    default.provider = None
 
 
 def answers(server: RecordedServer, name: str) -> list[tuple[int, bytes]]:
@@ -158,7 +123,9 @@ def test_there_are_seams() -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_each_client_gets_its_answers(client: str, server: RecordedServer, recording: None) -> None:
+def test_each_client_gets_its_answers(
+    client: str, server: RecordedServer, wire_recording: None
+) -> None:
     """Without any fault."""
     assert answers(server, client) == EXPECTED
     assert errors.counts() == {}
@@ -169,13 +136,10 @@ def test_a_fault_costs_the_record_only(
     owner: Any,
     name: str,
     server: RecordedServer,
-    recording: None,
+    wire_recording: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whatever raises."""
-
-    def boom(*_: Any, **__: Any) -> Any:
-        raise Boom
 
     monkeypatch.setattr(owner, name, boom)
     for client in ("httpx", "httpx, streamed", "httpx, asynchronous", "requests, streamed"):

@@ -6,7 +6,6 @@ Every function of ours is made to raise, one at a time, while the SDKs fetch res
 from __future__ import annotations
 
 import asyncio
-import inspect
 import io
 from collections.abc import Iterator
 from contextvars import copy_context
@@ -16,14 +15,12 @@ from typing import Any
 import anthropic
 import openai
 import pytest
-from opentelemetry.sdk.trace import TracerProvider
 
-import turnspan
 from support.agent_events import serve, two_turns
 from support.batch_provider import provide
 from support.recorded_server import RecordedServer
+from support.seams import boom, seams
 from turnspan.runtime.guard import errors
-from turnspan.tracing.state import default
 from turnspan.wire import agent_sessions, batch_results, batches, fetched_answers, past_calls
 
 pytestmark = pytest.mark.tests_internal_errors
@@ -36,25 +33,7 @@ _OUTERMOST = {
 NUMBERS = count()
 
 
-class Boom(BaseException):
-    """The fault, of the kind that an ``except Exception`` lets through."""
-
-
-def _seams() -> Iterator[tuple[str, Any, str]]:
-    for module in _MODULES:
-        for name, value in vars(module).items():
-            if getattr(value, "__module__", None) != module.__name__:
-                continue
-            if inspect.isfunction(value):
-                yield f"{module.__name__}.{name}", module, name
-            elif inspect.isclass(value) and not issubclass(value, BaseException):
-                for method, function in vars(value).items():
-                    dunder = method.startswith("__") and method != "__init__"
-                    if inspect.isfunction(function) and not dunder:
-                        yield f"{module.__name__}.{name}.{method}", value, method
-
-
-SEAMS = [seam for seam in _seams() if seam[0].split(".", 3)[-1] not in _OUTERMOST]
+SEAMS = seams(_MODULES, _OUTERMOST)
 
 
 @pytest.fixture(scope="module")
@@ -62,19 +41,6 @@ def server() -> Iterator[RecordedServer]:
     """Serves batches and sessions."""
     with RecordedServer() as server:
         yield server
-
-
-@pytest.fixture
-def recording() -> Iterator[None]:
-    """The wire is recorded."""
-    provider = TracerProvider()
-    default.provider = provider
-    default.content.attach()
-    turnspan.instrument(only=["http"], tracer_provider=provider)
-    yield
-    turnspan.uninstrument()
-    default.content.detach()
-    default.provider = None
 
 
 def fetched(server: RecordedServer) -> list[Any]:
@@ -114,7 +80,7 @@ async def _fetched_async(server: RecordedServer, name: str) -> list[Any]:
         ]
 
 
-def test_without_any_fault(server: RecordedServer, recording: None) -> None:
+def test_without_any_fault(server: RecordedServer, wire_recording: None) -> None:
     """All of it, and nothing that failed."""
     assert len(SEAMS) > 40
     got = fetched(server)
@@ -127,14 +93,11 @@ def test_a_fault_costs_the_record_only(
     owner: Any,
     name: str,
     server: RecordedServer,
-    recording: None,
+    wire_recording: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whatever raises."""
     expected = copy_context().run(fetched, server)
-
-    def boom(*_: Any, **__: Any) -> Any:
-        raise Boom
 
     monkeypatch.setattr(owner, name, boom)
     assert copy_context().run(fetched, server) == expected
