@@ -53,6 +53,7 @@ class FetchedAnswer:
 
     library = ""
     host = ""
+    """Who fetches it from where, for the name of a gap."""
     _open = False
     _answer: AnswerBytes
 
