@@ -37,9 +37,9 @@ def test_a_waterfall_beside_the_conversation(look: Look, made_page: ServedPage) 
     assert "w=1" in seen.path
     names = seen.page.locator(f"{LINES} td:first-child").all_inner_texts()
     assert [name.split("\n")[0].strip("▾∥ ") for name in names] == [
-        *("Turn 1 reader", "● call 1", "⚒ search", "⚒ search", "⚒ bash"),
-        *("⋯ nothing ran for 30.0 s", "● call 2", "⚒ edit", "⚒ apply_patch", "⚒ search"),
-        *("⚒ search", "Nested turn 2 helper", "● call 3"),
+        *("Turn 1 reader", "call 1", "search", "search", "bash"),
+        *("⋯ nothing ran for 30.0 s", "call 2", "edit", "apply_patch", "search"),
+        *("search", "Nested turn 2 helper", "call 3"),
         "⋯ nothing ran for 15.5 s",
     ]
     beside = ["parallel to 2 others" in name for name in names[:5]]

@@ -75,7 +75,7 @@ def test_problems_levels_and_folds_by_keys(look: Look, demo_page: ServedPage, br
     seen.page.wait_for_selector(".rows:has-text('The warehouse refused my query')")
     assert seen.page.inner_text(".rows").count(error) == 1, "it is said once"
     seen.press("n")
-    assert "tool_failure" in chosen(seen)
+    assert "tool failed" in chosen(seen) and "tool_failure" in chosen(seen)
     seen.page.wait_for_selector(".inspector .evidence a")
     assert "Rule 5" in seen.page.inner_text(".inspector")
     seen.page.click(".inspector .evidence a")

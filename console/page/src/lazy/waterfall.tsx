@@ -205,8 +205,8 @@ function TimeLine({ line, at, chosen, entry, folded, open, toggle }: LineProps) 
 }
 
 function nameOf(row: Bar["row"]): string {
-  if (row.kind === "call") return `● call ${row.number}`;
-  if (row.kind === "tool") return `⚒ ${plain(row.request.asked.name)}`;
+  if (row.kind === "call") return `call ${row.number}`;
+  if (row.kind === "tool") return plain(row.request.asked.name);
   const name = plain(row.turn.agent_name);
   return `${row.turn.parent_turn_id ? "Nested turn" : "Turn"} ${row.number} ${name}`;
 }

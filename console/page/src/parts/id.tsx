@@ -2,12 +2,12 @@
 import { copy } from "./copy";
 import { plain } from "./text";
 
-const LONGEST = 26;
+const LONGEST = 18;
 
 /** `what` it is the id of, in a word. */
 export function Id({ id, what }: { id: string; what: string }) {
   const shown = plain(id);
-  const short = shown.length > LONGEST ? `${shown.slice(0, 14)}…${shown.slice(-8)}` : shown;
+  const short = shown.length > LONGEST ? `${shown.slice(0, 9)}…${shown.slice(-7)}` : shown;
   return (
     <button
       type="button"

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { Cost } from "../parts/cost";
 import { End } from "../parts/end";
 import { GLOSSARY } from "../parts/glossary";
+import { Icon } from "../parts/icon";
 import { Id } from "../parts/id";
 import { count, counted, dollars, estimated, seconds } from "../parts/numbers";
 import { Segments } from "../parts/segments";
@@ -37,7 +38,7 @@ export function Inspector({ row, session }: { row: Row | undefined; session: Ses
           choose={(key) => replaceParams({ i: key })}
         />
         <button type="button" class="quiet" onClick={() => replaceParams({ i: "off" })}>
-          <span aria-hidden="true">✕</span>
+          <Icon name="x" />
           <span class="hidden">Close the details</span>
         </button>
       </div>

@@ -1,5 +1,5 @@
 // A row of a replay: how a turn begins and ends, a call with what it was given and said, a tool.
-import { kindOfEnd } from "../parts/end";
+import { End, kindOfEnd } from "../parts/end";
 import { Icon } from "../parts/icon";
 import { bytes, count, counted, dollars, seconds, When } from "../parts/numbers";
 import { Missing } from "../parts/states";
@@ -45,17 +45,14 @@ interface TurnProps {
 }
 
 function TurnBegin({ turn, number, folded, onFold }: TurnProps) {
-  const { icon, tone } = kindOfEnd(turn.ended_how.split(":")[0] ?? "");
   return (
     <h2 class="turn">
       <button type="button" class="fold" aria-expanded={!folded} onClick={onFold} tabIndex={-1}>
-        <span aria-hidden="true">{folded ? "▸" : "▾"}</span>
+        <Icon name={folded ? "chevron-right" : "chevron-down"} />
         <span class="hidden">{folded ? "Unfold" : "Fold"} the turn</span>
       </button>
       {turn.parent_turn_id ? "Nested turn" : "Turn"} {number} <bdi>{plain(turn.agent_name)}</bdi>
-      <span class={tone}>
-        <Icon name={icon} /> {plain(turn.ended_how)}
-      </span>
+      <End end={endOf(turn)} title={turn.ended_how} />
       <span class="faint when">
         <When time={turn.start_time} />
       </span>
@@ -63,15 +60,21 @@ function TurnBegin({ turn, number, folded, onFold }: TurnProps) {
   );
 }
 
+/** The stop reason without its detail. */
+function endOf(turn: OutlineTurn): string {
+  return turn.ended_how.split(":")[0] ?? "";
+}
+
 function TurnEnd({ turn }: { turn: OutlineTurn }) {
-  const { icon, tone } = kindOfEnd(turn.ended_how.split(":")[0] ?? "");
+  const { icon, tone, words } = kindOfEnd(endOf(turn));
   const rounds =
     turn.max_rounds === null
       ? count(turn.rounds)
       : `${count(turn.rounds)} of ${count(turn.max_rounds)}`;
   return (
     <div class={`stop ${tone}`}>
-      <Icon name={icon} /> <strong>{plain(turn.ended_how)}</strong>
+      <Icon name={icon} /> <strong>{words}</strong>
+      {words !== plain(turn.ended_how) && <code class="faint">{plain(turn.ended_how)}</code>}
       {turn.stop_detail && <Line text={turn.stop_detail} />}
       <span class="faint">
         {rounds} {turn.rounds === 1 && turn.max_rounds === null ? "round" : "rounds"} ·{" "}
@@ -106,7 +109,7 @@ function Running({ turn, session }: { turn: OutlineTurn; session: Session }) {
         </div>
       )}
       <div class="stop busy">
-        <span aria-hidden="true">●</span> <strong>running</strong>
+        <Icon name="clock" /> <strong>running</strong>
         <span class="faint">
           {seconds((now - begun) / 1000)} · nothing new for{" "}
           {seconds((now - Math.max(begun, ...ends)) / 1000)} · {counted(ends.length, "row")} so far

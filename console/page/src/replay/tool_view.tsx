@@ -1,5 +1,6 @@
 // A tool of a replay: what it was asked, what it gave, whether it was asked the same before.
 import { ask } from "../api";
+import { Icon } from "../parts/icon";
 import { count, seconds } from "../parts/numbers";
 import { Line, plain } from "../parts/text";
 import { Arguments } from "../reading/arguments";
@@ -22,7 +23,8 @@ export function ToolView({ row, session }: { row: ToolRow; session: Session }) {
         <strong class="mono">{plain(asked.name)}</strong>{" "}
         {ran ? (
           <span class={ran.failed ? "bad" : "faint"}>
-            {ran.failed ? "✗ failed" : "✓"} {seconds(ran.duration)}
+            <Icon name={ran.failed ? "circle-x" : "check"} /> {ran.failed && "failed"}{" "}
+            {seconds(ran.duration)}
           </span>
         ) : (
           <span class="faint">{asked.answered ? "" : "no execution recorded"}</span>
