@@ -53,6 +53,9 @@ _DIGITS = {"turn_id": 16, "span_id": 16, "assembly_id": 16, "trace_id": 32}
 """How long ids are in OpenTelemetry: what is as long is no beginning of one."""
 
 _IDS_INSIDE = re.compile(r"(?<![0-9a-z])(?:[0-9a-f]{32}|[0-9a-f]{16})(?![0-9a-z])")
+_WORDS = re.compile(r"[^\s\"'`=,;()\[\]{}<>|/?&#]+")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_MAX_WORDS = 64
 _MAX_TEXT, _MAX_INSIDE = 65_536, 8
 """How much of a pasted text is searched for ids, and how many of them are looked up."""
 
@@ -62,7 +65,8 @@ def find(store: Store, id_: str) -> list[RecordRef]:
 
     The text is an id, at least the first six characters of one, or an id as a table prints it
     (``…`` for the part left out). In a longer text, such as a ``traceparent`` header, a log line or
-    a URL, the first id of a span or a trace counts. A whole id wins over a beginning. Raises
+    a URL, the first id of a span or a trace counts, else a whole id that is a word of it. A whole
+    id wins over a beginning. Raises
     ``StoreError`` as ``Store.query``."""
     id_ = id_.strip()
     if not id_:
@@ -75,7 +79,15 @@ def find(store: Store, id_: str) -> list[RecordRef]:
     for one in inside[:_MAX_INSIDE]:
         if one != id_ and (found := _with_id(store, one)):
             return found
-    return []
+    words = [one for one in dict.fromkeys(_WORDS.findall(id_[:_MAX_TEXT])) if one != id_]
+    likely = sorted((one for one in words if _is_like_id(one)), key=len, reverse=True)
+    ids = [*likely, *(one.replace("-", "") for one in likely if _UUID.fullmatch(one))]
+    return _told_apart(_search(store, _SOURCES, "IN", ids[:_MAX_WORDS])) if ids else []
+
+
+def _is_like_id(word: str) -> bool:
+    """Whether a word of a text may be an id, and is hardly one of a language."""
+    return len(word) >= SHORTEST_PREFIX and re.search(r"[\d_-]", word) is not None
 
 
 def _with_id(store: Store, id_: str) -> list[RecordRef]:
@@ -122,11 +134,16 @@ def _pattern(id_: str) -> str:
     return escaped.replace("…", "%") + ("" if whole_end else "%")
 
 
+_TESTS = {"=": "= {id:String}", "LIKE": "LIKE {id:String}", "IN": "IN {id:Array(String)}"}
+
+
 def _search(
-    store: Store, sources: Sequence[tuple[str, str, str, str]], like: str, id_: str
+    store: Store, sources: Sequence[tuple[str, str, str, str]], how: str, id_: str | list[str]
 ) -> list[RecordRef]:
     selects = [
-        statement("lookup/of_kind", kind=kind, column=column, table=table, place=place, like=like)
+        statement(
+            "lookup/of_kind", kind=kind, column=column, table=table, place=place, test=_TESTS[how]
+        )
         for kind, table, column, place in sources
     ]
     # Ids never differ between the versions of a row, so there is nothing to deduplicate.

@@ -21,6 +21,16 @@ def texts(seen: Watched, selector: str) -> list[str]:
     return seen.page.locator(selector).all_inner_texts()
 
 
+def marks(seen: Watched, *, some: bool) -> int:
+    """How many places are marked, as soon as there are some, or none."""
+    for _ in range(100):
+        number = int(seen.page.evaluate("() => CSS.highlights.get('found')?.size ?? 0"))
+        if bool(number) == some:
+            break
+        seen.page.wait_for_timeout(100)
+    return number
+
+
 def test_the_list_is_what_the_records_say(look: Look, demo_page: ServedPage) -> None:
     """Row by row, in the words of the command line."""
     answer = demo_page.ask("/api/turns?project=demo").json()
@@ -95,8 +105,30 @@ def test_a_text_is_found_with_how_far_back(look: Look, demo_page: ServedPage) ->
     assert {one.lower() for one in found} == {"lighthouse"}
     assert "the search is complete" in seen.page.inner_text(".reach")
     assert "turnspan find lighthouse" in seen.page.inner_text(".status .command")
+    answer = demo_page.ask("/api/find?project=demo&text=lighthouse").json()
+    groups = seen.page.locator(".hit .group")
+    expect(groups).to_have_count(len({one["session"] for one in answer["hits"]}))
+    newest = next(one for one in answer["sessions"] if one["scope"] == answer["hits"][0]["session"])
+    for words in (newest["agent"], newest["session"], "hit"):
+        expect(groups.first).to_contain_text(words)
+    # The facets are those of the sessions in which it was found, and filter the hits.
+    value = seen.page.locator("section[aria-label=ended] .value").last
+    value.click()
+    expect(seen.page.locator(".facets [aria-pressed=true]")).to_have_count(1)
+    expect(groups).not_to_have_count(len({one["session"] for one in answer["hits"]}))
+    seen.page.go_back()
+    seen.page.wait_for_selector(ROWS)
     seen.press("j", "Enter")
     assert seen.path.startswith("/s/demo/")
+    assert marks(seen, some=True)
+    expect(seen.page.locator("article[aria-current=true]")).to_be_visible()
+    top = seen.page.evaluate(
+        "() => Math.min(...[...CSS.highlights.get('found')]"
+        ".map((one) => one.getBoundingClientRect().top).filter((top) => top > 60))"
+    )
+    assert top < 800 / 2
+    seen.press("Escape")
+    assert not marks(seen, some=False)
 
 
 def test_sessions_are_listed(look: Look, demo_page: ServedPage) -> None:
@@ -129,7 +161,11 @@ def test_rows_have_their_sql_and_their_file(look: Look, demo_page: ServedPage) -
             seen.go(path)
         expected = len(texts(seen, ROWS))
         seen.press("S")
-        expect(seen.page.locator(".result tbody tr")).to_have_count(expected)
+        rows = seen.page.locator(".result tbody tr")
+        if "q=" in path:  # a message that a turn has as well is one hit, and two rows
+            expect(rows.nth(expected - 1)).to_be_visible()
+        else:
+            expect(rows).to_have_count(expected)
 
 
 def test_a_turn_is_looked_at_without_leaving(look: Look, demo_page: ServedPage) -> None:

@@ -66,6 +66,10 @@ def filled(store: Store) -> Store:
         (TOOL[:7], "tool", TOOL),
         (f" {OTHER}\n", "span", OTHER),
         (OTHER[:15], "span", OTHER),
+        (f"00-{TRACE}-{CALL}-01", "call", CALL),
+        (f"2026-11-27 ERROR shop: trace_id={TRACE.upper()} gone", "trace", TRACE),
+        ('{"level":"error","session":"thread-7","msg":"order-1 failed"}', "session", "thread-7"),
+        ("worker[3]: session=thread-7; took 3.5 s", "session", "thread-7"),
     ],
 )
 def test_whole_ids_and_beginnings_are_found(filled: Store, id_: str, kind: str, whole: str) -> None:

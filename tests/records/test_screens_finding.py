@@ -17,6 +17,7 @@ from turnspan_records import find_text
 from turnspan_records.access.window import Window, moment
 from turnspan_records.sandbox import Sandbox
 from turnspan_records.screens.text_search import text_parameters, text_question
+from turnspan_records.turn_filters import turn_filter
 
 WEEK = 7 * 86_400
 
@@ -77,6 +78,53 @@ def test_a_message_is_found_as_it_was_said(filled: Store) -> None:
     [hit] = find_text(filled, 'said "nädel\n& needle"', project=PROJECT).hits
     assert hit.match == 'said "Nädel\n& needle"'
     assert hit.session == "s1"
+
+
+def test_a_message_that_a_turn_has_as_well_is_one_hit(module_store: Store) -> None:
+    """As often as it is said, it is found; with the session, or the trace without one, it is in."""
+    long = "before " * 30 + 'the "lantern" burns ' + "after " * 60
+    own = {"project": "once", "session_id": "talk"}
+    insert(
+        module_store,
+        turn("o1", 50, **own, user_message=long, response_text="A lantern?", agent_name="keeper"),
+        turn("o2", 51, **own, user_message="And now?", stop_reason="max_tokens", agent_name="boss"),
+        tool("o3", 50, turn_id="o1", **own, name="look", result="one lantern"),
+        turn("o4", 52, project="once", session_id="", trace_id="4" * 32, user_message="lantern"),
+        *(
+            message(role, first_seen=T0 + at * SECOND, parts=written(text), project="once",
+                    scope="talk", hash=bytes([at]) * 16)
+            for at, (role, text) in enumerate(
+                [("user", long), ("assistant", "A lantern?"), ("tool", "one lantern"),
+                 ("system", "Mind the lantern")], 50)
+        ),
+    )  # fmt: skip
+    found = find_text(module_store, "lantern", project="once", seconds=60)
+    assert sorted((hit.kind, hit.session) for hit in found.hits) == [
+        ("assistant message", "talk"),
+        ("system message", "talk"),
+        ("tool result", "talk"),
+        ("user message", "4" * 32),
+        ("user message", "talk"),
+    ], [(hit.kind, hit.before[-20:], hit.match, hit.after[:100]) for hit in found.hits]
+    sessions = {one.scope: one for one in found.sessions}
+    assert sessions.keys() == {"talk", "4" * 32}
+    talk, alone = sessions["talk"], sessions["4" * 32]
+    assert (talk.agent, talk.end, talk.turns, talk.trace) == ("boss", "max_tokens", 2, "")
+    assert (alone.session, alone.trace) == ("", "4" * 32)
+    of_keeper = ["assistant message", "system message", "tool result", "user message"]
+    for filter_, kinds in (
+        ("agent:keeper", of_keeper),
+        ("tool:look -session:none", of_keeper),
+        # What the other turn's session has been told, by its messages alone.
+        ("agent:boss", ["assistant message", "system message", "tool message", "user message"]),
+        ("agent:none", []),
+    ):
+        wanted = turn_filter(filter_)
+        found = find_text(module_store, "lantern", project="once", seconds=60, filter=wanted)
+        assert sorted(hit.kind for hit in found.hits) == kinds
+        if kinds:
+            with Sandbox(module_store) as sandbox:
+                assert len(sandbox.query(found.sql).rows) >= len(kinds)
 
 
 def test_it_says_how_far_back_it_looked(filled: Store) -> None:
@@ -217,10 +265,11 @@ def test_what_no_word_has_is_not_read(store: Store) -> None:
         *(tool(f"o{at}", at, result="more hay") for at in range(20)),
         *(message("user", said(f"hay {at}"), scope=f"m{at}") for at in range(20)),
     )
+    any_turn = {"filter": "", "of_turns": "", "of_scopes": ""}
     for text, name in product(("Needle", "some needles", "foo"), ("turns", "tools", "messages")):
         given = text_parameters(text, "", (moment("2020-01-01"), moment("2030-01-01")), 5)
         plan = store.query(
-            f"EXPLAIN indexes = 1 {text_question(f'text_search/_{name}', given)}", given
+            f"EXPLAIN indexes = 1 {text_question(f'text_search/_{name}', given, **any_turn)}", given
         ).rows
         lines = [str(line).strip(" │") for (line,) in plan]
         skipped = lines[lines.index("Name: by_word") :]

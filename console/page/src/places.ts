@@ -33,3 +33,15 @@ export function placeOf({ kind, id, project, session, experiment }: FoundRecord)
       return null;
   }
 }
+
+interface Place {
+  readonly project: string;
+  readonly session: string;
+  readonly trace_id?: string;
+  readonly turn?: string;
+}
+
+/** The replay of a session; of a turn without one, that of its trace. */
+export function replayOf({ project, session, trace_id = "", turn = "" }: Place): string {
+  return withParams(["s", project, session], { at: turn, trace: session ? "" : trace_id });
+}

@@ -648,6 +648,18 @@ export interface FoundRecord {
   experiment: string;
 }
 
+export interface FoundSession {
+  project: string;
+  scope: string;
+  session: string;
+  trace: string;
+  time: string;
+  agent: string;
+  end: string;
+  turns: number;
+  user_message: string;
+}
+
 export interface FunctionOf {
   name: string;
   syntax: string;
@@ -1302,6 +1314,7 @@ export interface SchemaAnswer {
 
 export interface Search {
   hits: Hit[];
+  sessions: FoundSession[];
   back_to: string | null;
   finished: boolean;
   next: string;

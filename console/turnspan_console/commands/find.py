@@ -8,7 +8,7 @@ import click
 
 from turnspan_console.commands._listing import Listing, listing_options
 from turnspan_console.failures import FINDING, USAGE, failing
-from turnspan_console.options import open_chosen
+from turnspan_console.options import open_chosen, text_option
 
 if TYPE_CHECKING:
     from turnspan_console.output import Output
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 @click.command("find", short_help="Find a text in turns, tools and messages, newest first.")
 @click.argument("text")
+@text_option("--filter", "TEXT", "Only in turns that match, as for turnspan turns.", "filter_")
 @listing_options("text", "json", "jsonl")
-def command(text: str, listing: Listing) -> None:
+def command(text: str, filter_: str, listing: Listing) -> None:
     """Find TEXT, ignoring case, in what users, agents, tools and models wrote.
 
     It searches week by week, newest first, for some seconds. Then it prints how far back it looked,
@@ -30,9 +31,12 @@ def command(text: str, listing: Listing) -> None:
     from turnspan_console.output import Output, note
     from turnspan_console.values import moment
     from turnspan_records.screens.text_search import find_text
+    from turnspan_records.turn_filters import turn_filter
 
+    of, limit = listing.records, listing.limit
     with open_chosen() as store, failing(ValueError, code=USAGE):
-        found = find_text(store, text, **listing.records, limit=listing.limit, seconds=10.0)
+        wanted = turn_filter(filter_)
+        found = find_text(store, text, **of, limit=limit, seconds=10.0, filter=wanted)
     output = Output()
     if listing.format_ == "json":
         output.json(found)

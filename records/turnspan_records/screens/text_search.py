@@ -14,16 +14,17 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.fields import utc
+from turnspan_records.access.fields import of_row, utc
 from turnspan_records.access.questions import ask, shown_sql
 from turnspan_records.access.window import EARLIEST, Window, as_parameter
 from turnspan_records.sql import statement
+from turnspan_records.turn_filters import TurnFilter
 
 SECONDS = 2.0
 """For so long a search goes on to a further week."""
@@ -33,6 +34,12 @@ LONGEST = 1_000
 """Characters that can be looked for."""
 _QUESTIONS = ("text_search/_turns", "text_search/_tools", "text_search/_messages")
 """Of each kind of text one."""
+_ROLES = {
+    "user message": "user message",
+    "reply": "assistant message",
+    "tool result": "tool message",
+}
+"""As what kind of message each text of a turn and a tool is seen by a model."""
 # The engine looks up no other characters in a text index.
 _WORD = re.compile(r"[0-9A-Za-z]+")
 _WORDS = 3
@@ -51,7 +58,7 @@ class Hit:
     ``tool result``, ``tool error``, or a message that a model saw: ``system message``, ..."""
     project: str
     session: str
-    """Of a message outside a session, its trace."""
+    """Of what is outside a session, its trace."""
     turn: str
     """Empty of a message: many turns may have seen it."""
     span: str
@@ -62,10 +69,34 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundSession:
+    """A session in which a text was found."""
+
+    project: str
+    scope: str
+    """The ``session`` of its hits."""
+    session: str
+    """Empty of a trace outside a session."""
+    trace: str
+    """Empty of a session."""
+    time: datetime
+    """When its last turn began."""
+    agent: str
+    end: str
+    """How its last turn ended."""
+    turns: int
+    user_message: str
+    """What was said first, its first 240 characters."""
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
     """Hits, newest first, and how far back the search went."""
 
     hits: list[Hit]
+    """A message that a turn or a tool has as well is one hit."""
+    sessions: list[FoundSession]
+    """Those of the hits that have turns."""
     back_to: datetime | None
     """Everything that began since then was looked through; ``None`` where nothing is recorded."""
     finished: bool
@@ -84,8 +115,10 @@ def find_text(
     window: Window | None = None,
     limit: int = 50,
     seconds: float = SECONDS,
+    filter: TurnFilter | None = None,
 ) -> Search:
-    """Search turns, tools and all messages that models saw for a text, ignoring case.
+    """Search turns, tools and all messages that models saw for a text, ignoring case. A ``filter``
+    keeps what belongs to turns that match; of messages those of their sessions.
 
     Turns, tools and messages are searched separately; each gives at most ``limit`` hits.
 
@@ -99,51 +132,108 @@ def find_text(
     # That a row is there twice until it is merged changes nothing of this.
     [(first, last, rows)] = ask(store, "text_search/range", {"final": 0}, project=project).rows
     if not rows:
-        return Search([], None, finished=True, next="", sql="")
+        return Search([], [], None, finished=True, next="", sql="")
     oldest = max(utc(first), window.since)
     newest = to = min(utc(last) + timedelta(microseconds=1), window.until)
     hits: list[Hit] = []
     began = now = time.monotonic()
     weeks = 1
+    wanted = filter or TurnFilter()
+    parts = _filtered(wanted)
     while to > oldest:
         since = max(_monday(to) - timedelta(weeks=weeks - 1), window.since)
-        found, to = _of_weeks(store, text, project, (since, to), limit)
+        given = {**text_parameters(text, project, (since, to), limit), **wanted.values}
+        found, to = _of_weeks(store, text, since, parts, given)
         hits += found
         before, now = now, time.monotonic()
         if len(hits) >= limit or now - began >= seconds:
             break
         weeks = 2 * weeks if now - before < _QUICK else 1
+    hits = _each_once(hits)
     finished, back_to = to <= oldest, max(to, EARLIEST)
-    given = text_parameters(text, project, (back_to, newest), limit)
-    sql = shown_sql(text_question("text_search/everything", given), given)
-    return Search(hits, back_to, finished, "" if finished else to.isoformat(), sql)
+    given = {**text_parameters(text, project, (back_to, newest), limit), **wanted.values}
+    sql = shown_sql(text_question("text_search/everything", given, **parts), given)
+    following = "" if finished else to.isoformat()
+    return Search(hits, _sessions(store, hits, project), back_to, finished, following, sql)
+
+
+def _filtered(wanted: TurnFilter) -> dict[str, str]:
+    """The conditions of a filter on each kind of what is searched."""
+    if not wanted.conditions:
+        return {"filter": "", "of_turns": "", "of_scopes": ""}
+    turns = f"FROM turn_summary AS t WHERE {statement('fragments/of_project')}{wanted.sql}"
+    scope = "if(session_id = '', trace_id, session_id)"
+    return {
+        "filter": wanted.sql,
+        "of_turns": f"AND (project, turn_id) IN (SELECT project, turn_id {turns})",
+        "of_scopes": f"AND (project, scope) IN (SELECT project, {scope} {turns})",
+    }
 
 
 def _of_weeks(
-    store: Store, text: str, project: str, time: tuple[datetime, datetime], limit: int
+    store: Store,
+    text: str,
+    since: datetime,
+    parts: Mapping[str, str],
+    given: Mapping[str, Any],
 ) -> tuple[list[Hit], datetime]:
     """The hits of some weeks, newest first, and since when they are all of them."""
-    given = text_parameters(text, project, time, limit)
     every: list[Hit] = []
-    reach = time[0]
+    reach = since
     for question in _QUESTIONS:
-        found = store.query(text_question(question, given), given)
-        hits = [_hit(row, text) for row in found.dicts()]
-        if len(hits) >= limit and hits[-1].time < hits[0].time:
+        rows = store.query(text_question(question, given, **parts), given).dicts()
+        hits = [_hit(row, text) for row in rows]
+        if len(hits) >= given["limit"] and hits[-1].time < hits[0].time:
             reach = max(reach, hits[-1].time + timedelta(microseconds=1))
         every += hits
     every.sort(key=lambda hit: hit.time, reverse=True)
     return [hit for hit in every if hit.time >= reach], reach
 
 
-def text_question(name: str, parameters: Mapping[str, object]) -> str:
+def _each_once(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits without the messages that a turn or a tool is found with as well."""
+    known = {(hit.project, hit.session, _ROLES[hit.kind], _seen(hit)) for hit in hits if hit.turn
+             and hit.kind in _ROLES}  # fmt: skip
+    return [
+        hit
+        for hit in hits
+        if hit.turn or (hit.project, hit.session, hit.kind, _seen(hit)) not in known
+    ]
+
+
+def _seen(hit: Hit) -> str:
+    """What of a hit is the same wherever its text is kept."""
+    return f"{hit.before[-20:]}{hit.match}{hit.after[:100]}"
+
+
+def _sessions(store: Store, hits: Sequence[Hit], project: str) -> list[FoundSession]:
+    if not hits:
+        return []
+    scopes = list(dict.fromkeys(hit.session for hit in hits))
+    rows = ask(store, "text_search/sessions", project=project, scopes=scopes).dicts()
+    found = {(hit.project, hit.session) for hit in hits}
+    return [
+        of_row(
+            FoundSession,
+            row,
+            time=utc(row["time"]),
+            end=row["ended"],
+            user_message=row["said"],
+            trace="" if row["session"] else row["trace"],
+        )
+        for row in rows
+        if (row["project"], row["scope"]) in found
+    ]
+
+
+def text_question(name: str, parameters: Mapping[str, object], /, **fragments: str) -> str:
     """The SQL of a question of a search with these parameters."""
 
     def words(prefix: str) -> str:
         named = [one for one in parameters if one.startswith(f"{prefix}_")]
         return "".join(f" AND words LIKE lowerUTF8({{{one}:String}})" for one in named)
 
-    return statement(name, words=words("word"), written_words=words("written"))
+    return statement(name, words=words("word"), written_words=words("written"), **fragments)
 
 
 def text_parameters(
@@ -158,6 +248,7 @@ def text_parameters(
         **{f"written_{at}": f"%{word}%" for at, word in enumerate(_words(written))},
         "project": project,
         "from": as_parameter(time[0]),
+        "since": as_parameter(EARLIEST),  # a filter's
         "to": as_parameter(time[1]),
         "limit": limit,
     }

@@ -38,6 +38,7 @@ export function Palette({ close }: { close: () => void }) {
   const known = new Set(ids.map(keyOf));
   const names = named.stale || id.length < SHORTEST_NAME ? [] : (named.answer?.names ?? []);
   const ways: Way[] = [
+    ...addresses(id),
     ...ids,
     ...screens(id),
     ...savedViews(id),
@@ -79,8 +80,8 @@ export function Palette({ close }: { close: () => void }) {
         aria-expanded="true"
         aria-controls="palette-ways"
         aria-activedescendant={ways.length ? `palette-${chosen}` : undefined}
-        aria-label="An id, a name, a screen, a statement, a command or a text"
-        placeholder="an id, a name, a screen, a command or a text"
+        aria-label="An id, a log line, an address, a name, a screen, a statement, a command or a text"
+        placeholder="an id, a log line, an address, a name, a screen or a text"
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);
@@ -136,6 +137,17 @@ function screens(text: string): Way[] {
   return SCREENS.filter(({ rail, title }) => rail && title.toLowerCase().includes(wanted)).map(
     ({ name, title }) => ({ words: title, target: to(name) }),
   );
+}
+
+/** An address of this page, of whatever machine it was copied from. */
+function addresses(text: string): Way[] {
+  const url = URL.parse(text);
+  const first = url?.pathname.split("/")[1] ?? "";
+  const isOurs =
+    url && /^https?:$/.test(url.protocol) && SCREENS.some(({ name }) => name === first);
+  if (!isOurs || (!first && url.origin !== location.origin)) return [];
+  const target = url.pathname + url.search;
+  return [{ words: `open ${label(target)}`, target }];
 }
 
 function savedViews(text: string): Way[] {

@@ -1,11 +1,12 @@
 // Find in the whole session: the server looks through all texts, also those that are not in the
 // document; Enter goes to the next place and opens what is folded on the way.
-import { useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { hint, useKeys } from "../keys";
 import { counted } from "../parts/numbers";
 import type { FoundInSession } from "../types";
 import { param, replaceParams } from "../url";
 import { useAsk } from "../use_ask";
+import { useMarks } from "./marks";
 import type { Session } from "./rows";
 import { cardsOf, isInCards } from "./tool_view";
 
@@ -34,6 +35,17 @@ export function useFind(session: Session, open: (id: string) => void) {
     replaceParams({ q: "" });
   };
   useKeys(text ? { out: close } : {});
+  useMarks(text, param("at"));
+  // Who comes from a search is brought to the place, from the row that the search knows.
+  const brought = useRef("");
+  useEffect(() => {
+    if (!text || brought.current === text || places.length === 0) return;
+    brought.current = text;
+    if (here >= 0 || document.activeElement === field.current) return;
+    const ids = session.rows.map(({ id }) => id);
+    const from = ids.indexOf(param("at"));
+    open(places.find((id) => ids.indexOf(id) >= from) ?? places[0] ?? "");
+  }, [text, places, here, session, open]);
   const number = answer ? counted(places.length, "place") : "…";
   const status = asked.error ? asked.error.message : number;
   const bar = (

@@ -11,10 +11,11 @@ import { count, dollars, When } from "../parts/numbers";
 import { SortChoice } from "../parts/sorting";
 import { type Column, sortables, Table } from "../parts/table";
 import { label, plain } from "../parts/text";
+import { replayOf } from "../places";
 import type { SessionRow, SessionsPage } from "../types";
 import { go, param, windowQuery } from "../url";
 import { useRows } from "../use_rows";
-import { NoTurns, replayOf, TOOLS, UserMessage, wantedQuery } from "./turns";
+import { NoTurns, TOOLS, UserMessage, wantedQuery } from "./turns";
 
 const INITIAL = "-time";
 

@@ -15,6 +15,7 @@ import { SortChoice } from "../parts/sorting";
 import { Nothing } from "../parts/states";
 import { type Column, sortables, Table } from "../parts/table";
 import { Line, label, plain, Verbatim } from "../parts/text";
+import { replayOf } from "../places";
 import type { TurnRow, TurnsPage } from "../types";
 import { go, param, windowQuery, withParams } from "../url";
 import { useRows } from "../use_rows";
@@ -226,18 +227,6 @@ function Peek({ turn }: { turn: TurnRow }) {
       </p>
     </aside>
   );
-}
-
-interface Place {
-  readonly project: string;
-  readonly session: string;
-  readonly trace_id?: string;
-  readonly turn?: string;
-}
-
-/** The replay of a session; of a turn without one, that of its trace. */
-export function replayOf({ project, session, trace_id = "", turn = "" }: Place): string {
-  return withParams(["s", project, session], { at: turn, trace: session ? "" : trace_id });
 }
 
 export function NoTurns({ filtered }: { filtered: string }) {

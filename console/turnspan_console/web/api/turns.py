@@ -125,6 +125,13 @@ def _histogram(store: Store, query: WantedQuery) -> Histogram:
 
 @endpoint("GET", "/api/find", "Where a text stands.")
 def _found(store: Store, query: TextQuery) -> Search:
-    window = window_of(query)
+    wanted = wanted_of(query)
     with understood():
-        return find_text(store, query.text, project=query.project, window=window, limit=query.limit)
+        return find_text(
+            store,
+            query.text,
+            project=query.project,
+            window=wanted.window,
+            limit=query.limit,
+            filter=wanted.filter,
+        )

@@ -6,7 +6,7 @@
         concat(role, ' message') AS kind, parts AS found, lowerUTF8(parts) AS words,
         positionCaseInsensitiveUTF8(found, {written:String}) AS at
     FROM message
-    WHERE {of_project}
+    WHERE {of_project} {of_scopes}
         AND first_seen >= {from:DateTime64(9, 'UTC')} AND first_seen < {to:DateTime64(9, 'UTC')}
         AND at > 0{written_words}
     ORDER BY first_seen DESC, hash

@@ -1,7 +1,8 @@
 {_cut}
 (
     SELECT
-        project, session_id, turn_id, span_id, toUnixTimestamp64Nano(start_time) AS nanoseconds,
+        project, if(t.session_id = '', t.trace_id, t.session_id) AS session_id, turn_id, span_id,
+        toUnixTimestamp64Nano(start_time) AS nanoseconds,
         [('tool', toString(name)), ('tool arguments', arguments), ('tool result', result),
             ('tool error', concat(t.error_type, ' ', t.error_message))] AS texts,
         arrayFirst(one -> positionCaseInsensitiveUTF8(one.2, {text:String}) > 0, texts) AS first,
@@ -10,7 +11,7 @@
         first.1 AS kind, first.2 AS found,
         positionCaseInsensitiveUTF8(found, {text:String}) AS at
     FROM tool_call AS t
-    WHERE {of_project} AND {_in_time} AND at > 0{words}
+    WHERE {of_project} AND {_in_time} AND at > 0{words} {of_turns}
     ORDER BY start_time DESC, span_id
     LIMIT {limit:UInt32}
 )

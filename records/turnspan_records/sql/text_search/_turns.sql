@@ -2,7 +2,7 @@
 {_cut}
 (
     SELECT
-        project, session_id, turn_id, span_id, toUnixTimestamp64Nano(start_time) AS nanoseconds,
+        project, if(t.session_id = '', t.trace_id, t.session_id) AS session_id, turn_id, span_id, toUnixTimestamp64Nano(start_time) AS nanoseconds,
         [('user message', user_message), ('reply', response_text),
             ('why it stopped', concat(t.stop_reason, ' ', t.stop_detail)),
             ('error', concat(t.error_type, ' ', t.error_message))] AS texts,
@@ -12,7 +12,7 @@
         first.1 AS kind, first.2 AS found,
         positionCaseInsensitiveUTF8(found, {text:String}) AS at
     FROM turn_summary AS t
-    WHERE {of_project} AND {_in_time} AND at > 0{words}
+    WHERE {of_project} AND {_in_time} AND at > 0{words} {filter}
     ORDER BY start_time DESC, span_id
     LIMIT {limit:UInt32}
 )

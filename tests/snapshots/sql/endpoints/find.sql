@@ -39,7 +39,7 @@ FROM
 (
  SELECT
   project,
-  session_id,
+  if(t.session_id = '', t.trace_id, t.session_id) AS session_id,
   turn_id,
   span_id,
   toUnixTimestamp64Nano(start_time) AS nanoseconds,
@@ -69,7 +69,7 @@ FROM
 (
  SELECT
   project,
-  session_id,
+  if(t.session_id = '', t.trace_id, t.session_id) AS session_id,
   turn_id,
   span_id,
   toUnixTimestamp64Nano(start_time) AS nanoseconds,
@@ -115,3 +115,26 @@ FROM
  LIMIT 1 BY hash
  LIMIT {limit:UInt32}
 );
+
+SELECT
+ project,
+ scope,
+ argMax(session_id, start_time) AS session,
+ argMax(trace_id, start_time) AS trace,
+ toUnixTimestamp64Nano(max(start_time)) AS time,
+ argMax(agent_name, start_time) AS agent,
+ argMax(if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status), start_time) AS ended,
+ count() AS turns,
+ leftUTF8(argMin(user_message, start_time), 240) AS said
+FROM
+(
+ SELECT
+  *,
+  if(t.session_id = '', t.trace_id, t.session_id) AS scope
+ FROM turn_summary AS t
+ WHERE ((session_id IN ({scopes:Array(String)})) OR (trace_id IN ({scopes:Array(String)}))) AND (parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String}))
+) AS t
+WHERE scope IN ({scopes:Array(String)})
+GROUP BY
+ project,
+ scope;

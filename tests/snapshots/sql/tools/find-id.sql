@@ -39,7 +39,7 @@ FROM
 (
  SELECT
   project,
-  session_id,
+  if(t.session_id = '', t.trace_id, t.session_id) AS session_id,
   turn_id,
   span_id,
   toUnixTimestamp64Nano(start_time) AS nanoseconds,
@@ -69,7 +69,7 @@ FROM
 (
  SELECT
   project,
-  session_id,
+  if(t.session_id = '', t.trace_id, t.session_id) AS session_id,
   turn_id,
   span_id,
   toUnixTimestamp64Nano(start_time) AS nanoseconds,
