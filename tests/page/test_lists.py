@@ -214,3 +214,29 @@ def test_rows_come_without_moving_what_is_read(
         agent.stdout.close()
         agent.kill()
         agent.wait()
+
+
+def test_any_two_are_compared(look: Look, demo_page: ServedPage) -> None:
+    """One is chosen, the tab keeps it on the way to the other; calls by what they were sent."""
+    found = demo_page.ask("/api/turns?project=demo&sort=-calls&limit=2").json()["turns"]
+    one, other = found
+    seen = look(demo_page, f"/s/demo/{one['session']}")
+    seen.page.click("header.bar >> text=compare with …")
+    expect(seen.page.locator(".comparing")).to_contain_text(one["session"][:12])
+    seen.go("/sessions?project=demo")  # another document: the tab keeps it
+    seen.page.click(f"{ROWS} >> text={other['session']}")
+    seen.page.click("header.bar >> text=compare with the last turn of")
+    assert seen.path.startswith("/compare?") and "%2C" in seen.path
+    seen.page.wait_for_selector("main :text-is('Compare')")
+    expect(seen.page.locator(".comparing")).to_have_count(0)
+    calls = [
+        demo_page.ask(f"/api/outline?project=demo&session={turn['session']}").json()["outline"]
+        for turn in found
+    ]
+    first, second = (outline["calls"][0]["span_id"] for outline in calls)
+    seen.go(f"/call/demo/{first}")
+    seen.page.click("header.bar >> text=compare with …")
+    seen.go(f"/call/demo/{second}")
+    seen.page.click("header.bar >> text=compare with call")
+    assert seen.path.startswith(f"/diff/demo/{first}..{second}")
+    expect(seen.page.locator("h1")).to_contain_text("What changed")

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Handlers, useKeys } from "../keys";
 import type * as MoreScreens from "../more_screens";
+import { Comparing } from "../parts/compare_with";
 import { noStore, Problem, Trouble } from "../parts/states";
 import { SCREENS, type Screen, screenOf } from "../screens";
 import { Welcome } from "../screens/welcome";
@@ -40,6 +41,7 @@ export function Frame() {
       <TopBar showKeys={() => setSheet(true)} showPalette={() => setPalette(true)} />
       <main id="screen" ref={main} tabIndex={-1}>
         <Trouble />
+        <Comparing />
         {noStore() && screen.name !== "settings" ? (
           <Welcome reason={noStore()} />
         ) : (

@@ -1,5 +1,6 @@
 // What a session is, and how it is read. It stays while the conversation goes by.
 import type { ComponentChildren } from "preact";
+import { CompareWith } from "../parts/compare_with";
 import { End } from "../parts/end";
 import { Id } from "../parts/id";
 import { KeyButton } from "../parts/key_button";
@@ -71,6 +72,12 @@ export function Header({ outline, level, only, following, children }: Props) {
         <KeyButton action="follow" on={following} act={() => toggleParam("f")} bare>
           {following ? (outline.running ? "Following" : "Following, nothing runs") : "Follow"}
         </KeyButton>
+        <CompareWith
+          kind="turn"
+          project={outline.project}
+          id={roots.at(-1)?.turn_id ?? ""}
+          words={`the last turn of ${id}`}
+        />
         <button
           type="button"
           onClick={() => {

@@ -1,5 +1,6 @@
 // What is known of the row that is chosen, beside the conversation.
 import type { ComponentChildren } from "preact";
+import { CompareWith } from "../parts/compare_with";
 import { Cost } from "../parts/cost";
 import { End } from "../parts/end";
 import { GLOSSARY } from "../parts/glossary";
@@ -125,7 +126,7 @@ function Chosen({ row, session }: { row: Row; session: Session }) {
   if (row.kind === "turn" || row.kind === "end") {
     return <TurnFacts turn={row.turn} session={session} />;
   }
-  if (row.kind === "call") return <CallFacts row={row} />;
+  if (row.kind === "call") return <CallFacts row={row} project={session.outline.project} />;
   const { asked, ran } = row.request;
   return (
     <>
@@ -147,7 +148,7 @@ function Chosen({ row, session }: { row: Row; session: Session }) {
   );
 }
 
-function CallFacts({ row: { call, number } }: { row: CallRow }) {
+function CallFacts({ row: { call, number }, project }: { row: CallRow; project: string }) {
   return (
     <>
       <h2>Call {number}</h2>
@@ -170,6 +171,9 @@ function CallFacts({ row: { call, number } }: { row: CallRow }) {
           <Id id={call.span_id} what="span" />
         </Fact>
       </Facts>
+      <p>
+        <CompareWith kind="call" project={project} id={call.span_id} words={`call ${number}`} />
+      </p>
     </>
   );
 }
@@ -183,7 +187,13 @@ function TurnFacts({ turn, session }: { turn: OutlineTurn; session: Session }) {
         <bdi>{plain(turn.agent_name) || "Turn"}</bdi>
       </h2>
       <p>
-        <End end={turn.ended_how.split(":")[0] ?? ""} title={turn.ended_how} />
+        <End end={turn.ended_how.split(":")[0] ?? ""} title={turn.ended_how} />{" "}
+        <CompareWith
+          kind="turn"
+          project={project}
+          id={turn.turn_id}
+          words={`turn ${turn.turn_id}`}
+        />
       </p>
       <Answered asked={asked} rows={3}>
         {(stop) => (

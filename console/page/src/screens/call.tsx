@@ -4,6 +4,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { jaeger, traceIn } from "../frame/jaeger";
 import { useStatus } from "../frame/status";
 import { hint, useKeys } from "../keys";
+import { CompareWith } from "../parts/compare_with";
 import { commandLine, copy } from "../parts/copy";
 import { Cost } from "../parts/cost";
 import { Id } from "../parts/id";
@@ -135,6 +136,7 @@ function Head({ call }: { call: CallScreen }) {
         <When time={call.start_time} />
       </span>
       <span class="space" />
+      <CompareWith kind="call" project={project} id={span} words={`call ${call.number}`} />
       <button type="button" onClick={() => void save({ project, call: span }, span)}>
         Save as HTML
       </button>

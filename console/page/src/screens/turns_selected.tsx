@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { ask } from "../api";
 import { useKeys } from "../keys";
+import { CompareWith } from "../parts/compare_with";
 import { Outcome, useJudging } from "../parts/judging";
 import { KeyButton } from "../parts/key_button";
 import { counted } from "../parts/numbers";
@@ -20,6 +21,7 @@ interface Props {
 
 export function Selected({ turns, clear }: Props) {
   const [judging, setJudging] = useState(false);
+  const only = turns.length === 1 ? turns[0] : undefined;
   const comparable = turns.length > 1 && turns.length <= MOST_COMPARED;
   const judgeable = turns.length <= MOST_JUDGED;
   const compare = () => go(withParams(["compare"], { ids: turns.map(idOf).join(",") }));
@@ -32,6 +34,14 @@ export function Selected({ turns, clear }: Props) {
         <KeyButton action="compare" act={compare} disabled={!comparable}>
           compare
         </KeyButton>{" "}
+        {only && (
+          <CompareWith
+            kind="turn"
+            project={only.project}
+            id={only.turn}
+            words={`turn ${only.turn}`}
+          />
+        )}{" "}
         <KeyButton action="judgeSelected" act={judge} disabled={!judgeable}>
           judge all
         </KeyButton>{" "}
