@@ -122,7 +122,7 @@ def test_a_view_is_saved_found_renamed_and_removed(look: Look, demo_page: Served
     seen.page.click("text=Save view")
     seen.page.keyboard.type("Long ones")
     seen.press("Enter")
-    link = seen.page.locator(".views a")
+    link = seen.page.locator(".saved-views a")
     expect(link).to_have_text("Long ones")
     expect(link).to_have_attribute("aria-current", "page")
     other = look(demo_page, "/sessions")

@@ -11,7 +11,7 @@ export function Views() {
   if (views.value.length === 0) return null;
   const shown = shownView()?.name;
   return (
-    <section class="views" aria-label="Saved views">
+    <section class="saved-views" aria-label="Saved views">
       <h2>Views</h2>
       {views.value.map(({ name, address }) => (
         <a
