@@ -17,10 +17,15 @@ from turnspan_records.conversation import MessageRecord, ToolRequestRecord
 NONE = NO_HASH.hex()
 """The hash column's value, in hex, where a record has no such content."""
 
-ONE_SESSION = {"max_threads": 1, "optimize_read_in_order": 0, "max_block_size": 256}
+ONE_SESSION = {
+    "max_threads": 1,
+    "optimize_read_in_order": 0,
+    "max_block_size": 256,
+    "query_plan_execute_functions_after_sorting": 0,
+}
 """Settings of a query that reads one session, a granule or two of a table: threads and streams in
-the order of the key cost it more than they read, and histories of 5,000 calls are half as much
-memory in small blocks."""
+the order of the key cost it more than they read, histories of 5,000 calls are half as much memory
+in small blocks, and texts are cut before rows are sorted."""
 
 
 class ContentMissingError(TurnspanError, LookupError):

@@ -15,8 +15,7 @@ SELECT lower(hex(hash)) AS id, role, name, length(parts) AS size, dialect,
             '', '', toUInt64(0))],
         arrayMap((p, answer) -> (p.type, p.id, p.name, leftUTF8(p.content, {cut}),
             leftUTF8(p.arguments, {cut}), leftUTF8(answer, {cut}),
-            if(p.type = 'tool_call_response', sipHash64(
-                replaceAll(replaceAll(replaceAll(answer, ' ', ''), '\n', ''), '\t', '')), 0)),
+            if(p.type = 'tool_call_response', sipHash64(translate(answer, ' \n\t', '')), 0)),
         found, responses)) AS heads
 FROM message
 WHERE project = {project:String} AND scope = {scope:String}

@@ -10,8 +10,10 @@ SELECT {columns},
 -- In a query of its own: what is named by WITH is done once for each use, over all histories.
 FROM
 (
-    SELECT *, arrayFirstIndex((old, new) -> old != new,
-        arrayResize(before, length(input_messages)), input_messages) AS other
+    -- Most calls send all that the one before did: that is told at once, without a look at each.
+    SELECT *, if(startsWith(input_messages, before), length(before) + 1,
+        arrayFirstIndex((old, new) -> old != new,
+            arrayResize(before, length(input_messages)), input_messages)) AS other
     FROM
     (
         SELECT *, lagInFrame(input_messages) OVER (PARTITION BY agent_name

@@ -105,7 +105,7 @@ FROM
 (
  SELECT
   *,
-  arrayFirstIndex((old, new) -> (old != new), arrayResize(before, length(input_messages)), input_messages) AS other
+  if(startsWith(input_messages, before), length(before) + 1, arrayFirstIndex((old, new) -> (old != new), arrayResize(before, length(input_messages)), input_messages)) AS other
  FROM
  (
   SELECT
@@ -138,7 +138,7 @@ SELECT
  length(tool_call.result) AS answered_bytes,
  sipHash64(name, tool_call.arguments) AS asked_digest,
  if(tool_call.result = '', tool_call.error_message, tool_call.result) AS answered,
- sipHash64(replaceAll(replaceAll(replaceAll(answered, ' ', ''), '\n', ''), '\t', '')) AS answered_digest
+ sipHash64(translate(answered, ' \n\t', '')) AS answered_digest
 FROM tool_call
 WHERE (project = {project:String}) AND (session_id = {session:String}) AND (trace_id = {trace:String})
 ORDER BY
@@ -158,6 +158,6 @@ SELECT
  length(parts) AS size,
  dialect,
  if(role = 'assistant', concat('gist ', hex(sipHash128(trimBoth(said), asked))), lower(hex(hash))) AS gist,
- if(empty(found) AND (parts != '') AND (parts != '[]'), [('text', '', '', leftUTF8(parts, 301), '', '', toUInt64(0))], arrayMap((p, answer) -> (p.type, p.id, p.name, leftUTF8(p.content, 301), leftUTF8(p.arguments, 301), leftUTF8(answer, 301), if(p.type = 'tool_call_response', sipHash64(replaceAll(replaceAll(replaceAll(answer, ' ', ''), '\n', ''), '\t', '')), 0)), found, responses)) AS heads
+ if(empty(found) AND (parts != '') AND (parts != '[]'), [('text', '', '', leftUTF8(parts, 301), '', '', toUInt64(0))], arrayMap((p, answer) -> (p.type, p.id, p.name, leftUTF8(p.content, 301), leftUTF8(p.arguments, 301), leftUTF8(answer, 301), if(p.type = 'tool_call_response', sipHash64(translate(answer, ' \n\t', '')), 0)), found, responses)) AS heads
 FROM message
 WHERE (project = {project:String}) AND (scope = {scope:String});

@@ -66,7 +66,7 @@ FROM
 (
  SELECT
   *,
-  arrayFirstIndex((old, new) -> (old != new), arrayResize(before, length(input_messages)), input_messages) AS other
+  if(startsWith(input_messages, before), length(before) + 1, arrayFirstIndex((old, new) -> (old != new), arrayResize(before, length(input_messages)), input_messages)) AS other
  FROM
  (
   SELECT
