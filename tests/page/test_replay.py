@@ -220,7 +220,8 @@ def test_a_session_is_followed(look: Look, tmp_path: Path, monkeypatch: pytest.M
     try:
         assert agent.stdout.readline() == "at\n"
         with served(dsn, tmp_path / "home") as page:
-            seen = opened(look, page, replay_of("live", "live", f="1"), height=240)
+            # So low that the end of the session is far below.
+            seen = opened(look, page, replay_of("live", "live", f="1"), height=160)
             seen.expected = ("ERR_CONNECTION_REFUSED",)  # of the server that ends before the page
             seen.press("j", "j")
             # What was written together lands in pieces: the call first, what it said with the next.
