@@ -148,7 +148,7 @@ def page() -> Iterator[str]:
         "- Until 1.0 a minor version may break, after a deprecation."
     )
     yield (
-        f"The list of all {len(ledger)} names, with their parameters and members, is "
+        "The list of all names, with their parameters and members, is "
         "[public_interface.txt](../../.ci/public_interface.txt)."
     )
     for package in PACKAGES:

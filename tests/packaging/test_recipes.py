@@ -23,7 +23,10 @@ from support.story import ENTRY
 
 PAGE = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8").partition("\n## Recipes\n")[2]
 ROOTS = ("instrument", "exporter", "records", "llm", "console", "examples")
-OTHERS = ("pyproject.toml", "hatch_build.py", "Makefile", "README.md", "docs/reference", ".ci")
+OTHERS = (
+    *("pyproject.toml", "hatch_build.py", "Makefile", "README.md", "CHANGELOG.md"),
+    *("docs/reference", ".ci"),
+)
 STEP = re.compile(r"^(New file|Change) `(.+?)`.*?\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SNAPSHOTS = "tests/snapshots"
 """Take minutes to write: not tried here."""
