@@ -73,8 +73,12 @@ export function Table<R>(props: Props<R>) {
               title={column.title}
               aria-sort={sort ? sortedAs(sortables([column]), sort) : undefined}
             >
-              {sortables([column]).map(({ head, sort: by }) =>
-                sort && by ? <SortButton key={by} head={head} sort={by} initial={sort} /> : head,
+              {column.look === "choice" ? (
+                <span class="hidden">{column.head}</span>
+              ) : (
+                sortables([column]).map(({ head, sort: by }) =>
+                  sort && by ? <SortButton key={by} head={head} sort={by} initial={sort} /> : head,
+                )
               )}
             </th>
           ))}

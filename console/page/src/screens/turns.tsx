@@ -162,7 +162,7 @@ function Grid({ turns, columns }: GridProps) {
   });
   const isSelected = ({ turn }: TurnRow) => selected.includes(turn);
   const choice: Column<TurnRow> = {
-    head: "",
+    head: "selected",
     look: "choice",
     show: (turn) => (
       <input
