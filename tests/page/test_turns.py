@@ -23,6 +23,7 @@ def texts(seen: Watched, selector: str) -> list[str]:
 
 def marks(seen: Watched, *, some: bool) -> int:
     """How many places are marked, as soon as there are some, or none."""
+    number = 0
     for _ in range(100):
         number = int(seen.page.evaluate("() => CSS.highlights.get('found')?.size ?? 0"))
         if bool(number) == some:

@@ -32,6 +32,10 @@ def words_of(line: str) -> list[str]:
     return [*itertools.takewhile(lambda one: one not in ends, words)]
 
 
+def _as_it_is(_kind: click.Path, value: object, *_: object) -> object:
+    return value
+
+
 def require_typed(line: str) -> None:
     """Read a line behind ``turnspan`` as the command does; ids and files are not looked up.
 
@@ -39,6 +43,6 @@ def require_typed(line: str) -> None:
         click.UsageError: it has no such options or arguments.
     """
     command, arguments = command_of(words_of(line))
-    converted = patch.object(click.Path, "convert", lambda _self, value, *_: value)
+    converted = patch.object(click.Path, "convert", _as_it_is)
     with converted, contextlib.suppress(click.exceptions.NoArgsIsHelpError):
         command.make_context(command.name, arguments, parent=click.Context(turnspan))

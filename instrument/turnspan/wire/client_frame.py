@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import inspect
 from typing import Any, Final, TypeAlias
 
 from turnspan.patching.frame import Frame
@@ -37,11 +37,11 @@ class ClientFrame(Frame[UnderWay]):
 
 def is_sent_by_httpx() -> bool:
     """Whether httpx sends this request by the client that is asked here: it is looked at there."""
-    frame = sys._getframe()
+    frame = inspect.currentframe()
     for _ in range(_DEPTH):
-        if frame.f_back is None:
+        frame = frame and frame.f_back
+        if frame is None:
             return False
-        frame = frame.f_back
         if str(frame.f_globals.get("__name__")).startswith(_HTTPX):
             return True
     return False

@@ -325,7 +325,7 @@ LEFT JOIN
     HAVING (countIf(response_model = '') > 0) AND (answered != '')
    )
   )).2, toString(request_model)))) AS model,
-  sum(calls)
+  sum(times)
  FROM
  (
   SELECT
@@ -333,7 +333,7 @@ LEFT JOIN
    request_model,
    response_model,
    toDateTime(day, 'UTC') AS start_time,
-   calls
+   times
   FROM
   (
    SELECT
@@ -341,7 +341,7 @@ LEFT JOIN
     request_model,
     response_model,
     toDate(start_time) AS day,
-    count() AS calls
+    count() AS times
    FROM llm_call
    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
    GROUP BY
