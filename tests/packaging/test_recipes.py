@@ -25,7 +25,7 @@ PAGE = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8").partition("\n## Recip
 ROOTS = ("instrument", "exporter", "records", "llm", "console", "examples")
 OTHERS = (
     *("pyproject.toml", "hatch_build.py", "Makefile", "README.md", "CHANGELOG.md"),
-    *("docs/reference", ".ci"),
+    *("docs/reference", ".ci", "tests/clients/methods.json"),
 )
 STEP = re.compile(r"^(New file|Change) `(.+?)`.*?\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SNAPSHOTS = "tests/snapshots"

@@ -186,7 +186,7 @@ def test_the_focus_is_never_lost(look: Look, whole_page: ServedPage) -> None:
     seen.press("g", "t")
     page.wait_for_selector(ROWS)
     page.wait_for_function(HAS_FOCUS)
-    page.focus(".facets button")
+    page.focus(".facets .value")
     seen.press("Enter")
     page.focus(".chip")
     seen.press("Enter")

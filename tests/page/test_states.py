@@ -136,7 +136,7 @@ def test_what_keeps_the_whole_page_is_said_once(
     seen = look(page, "/turns?project=shop")
     seen.expected = ("503", "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE")
     expect(seen.page.locator(ROWS)).to_have_count(2)
-    seen.page.wait_for_selector(".facets button")
+    seen.page.wait_for_selector(".facets .value")
     assert dsn.path is not None
     kept = LockQueue(dsn.path / "lock").take(20)
     assert kept is not None

@@ -65,7 +65,7 @@ export function Sparkline({ values }: { values: readonly (number | null)[] }) {
   );
   const words = values.map((one) => (one === null ? "–" : one.toFixed(1))).join(", ");
   return (
-    <svg class="spark" viewBox="-2 0 104 20" role="img" aria-label={`Scores: ${words}`}>
+    <svg class="scores-line" viewBox="-2 0 104 20" role="img" aria-label={`Scores: ${words}`}>
       <polyline points={points.map((point) => point.join(",")).join(" ")} />
       {points.map(([x, y]) => (
         <circle key={x} cx={x} cy={y} r={2} />
