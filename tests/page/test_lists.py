@@ -53,11 +53,11 @@ def test_columns_are_chosen_and_kept(look: Look, demo_page: ServedPage) -> None:
     seen.page.click(".column-choice summary")
     seen.page.get_by_label("session", exact=True).check()
     seen.page.get_by_label("rounds", exact=True).uncheck()
-    heads = ["time", "tools", "cost", "took", "session"]
+    heads = ["time", "tools", "cost", "duration", "session"]
     expect(seen.page.locator("th button").nth(7)).to_have_text("session")
     assert [one.strip() for one in seen.page.locator("th button").all_inner_texts()[3:]] == heads
     seen.go("/turns?project=demo&stop=1")
-    seen.page.wait_for_url("**cols=time%2Ctools%2Ccost%2Ctook%2Csession*")
+    seen.page.wait_for_url("**cols=time%2Ctools%2Ccost%2Cduration%2Csession*")
     shared = look(demo_page, "/turns?project=demo&cols=cost")
     expect(shared.page.locator("th")).to_have_count(3)
     seen.page.click(".column-choice summary")
@@ -221,11 +221,11 @@ def test_any_two_are_compared(look: Look, demo_page: ServedPage) -> None:
     found = demo_page.ask("/api/turns?project=demo&sort=-calls&limit=2").json()["turns"]
     one, other = found
     seen = look(demo_page, f"/s/demo/{one['session']}")
-    seen.page.click("header.bar >> text=compare with …")
+    seen.page.click("header.bar >> text=Compare with …")
     expect(seen.page.locator(".comparing")).to_contain_text(one["session"][:12])
     seen.go("/sessions?project=demo")  # another document: the tab keeps it
     seen.page.click(f"{ROWS} >> text={other['session']}")
-    seen.page.click("header.bar >> text=compare with the last turn of")
+    seen.page.click("header.bar >> text=Compare with the last turn of")
     assert seen.path.startswith("/compare?") and "%2C" in seen.path
     seen.page.wait_for_selector("main :text-is('Compare')")
     expect(seen.page.locator(".comparing")).to_have_count(0)
@@ -235,8 +235,8 @@ def test_any_two_are_compared(look: Look, demo_page: ServedPage) -> None:
     ]
     first, second = (outline["calls"][0]["span_id"] for outline in calls)
     seen.go(f"/call/demo/{first}")
-    seen.page.click("header.bar >> text=compare with …")
+    seen.page.click("header.bar >> text=Compare with …")
     seen.go(f"/call/demo/{second}")
-    seen.page.click("header.bar >> text=compare with call")
+    seen.page.click("header.bar >> text=Compare with call")
     assert seen.path.startswith(f"/diff/demo/{first}..{second}")
     expect(seen.page.locator("h1")).to_contain_text("What changed")

@@ -49,8 +49,8 @@ def test_errors_of_one_shape_are_one(filled: Store) -> None:
     """What differs is a number, an id or a quoted part; the newest is the example."""
     found = error_shapes(filled, project=PROJECT).shapes
     assert [(one.source, one.name, one.shape, one.times, one.turns, one.of) for one in found] == [
-        ("model call", "gpt-4o", "Limit N, used N, retry in Ns (req #)", 3, 3, 4),
-        ("tool", "query", "Unknown column … at line N", 3, 3, 8),
+        ("model call", "gpt-4o", "Limit #, used #, retry in #s (req #)", 3, 3, 4),
+        ("tool", "query", "Unknown column … at line #", 3, 3, 8),
         ("tool", "query", "gone", 2, 2, 8),
         ("tool", "search", "no #", 1, 1, 2),
     ]

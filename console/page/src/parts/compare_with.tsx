@@ -58,7 +58,7 @@ export function CompareWith(one: Comparable) {
         title="Choose it, then the other one anywhere"
         onClick={() => choose(on ? null : one)}
       >
-        compare with …
+        Compare with …
       </button>
     );
   }
@@ -68,7 +68,7 @@ export function CompareWith(one: Comparable) {
   };
   return (
     <button type="button" class="main" onClick={compare}>
-      compare with {label(chosen.words)}
+      Compare with {label(chosen.words)}
     </button>
   );
 }

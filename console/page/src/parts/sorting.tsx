@@ -60,7 +60,7 @@ export function SortChoice({
         {sorts.flatMap(({ head, sort }) =>
           [sort, turned(sort)].map((one) => (
             <option key={one} value={one}>
-              {head}, {one.startsWith("-") ? "largest first" : "smallest first"}
+              {head}, {wordsOf(one, sort)}
             </option>
           )),
         )}
@@ -68,3 +68,12 @@ export function SortChoice({
     </label>
   );
 }
+
+/** What comes first, of times, numbers (whose first click sorts down) and texts. */
+function wordsOf(order: string, usual: string): string {
+  const down = order.startsWith("-");
+  if (TIMES.includes(nameOf(order))) return down ? "newest first" : "oldest first";
+  if (usual.startsWith("-")) return down ? "largest first" : "smallest first";
+  return down ? "Z to A" : "A to Z";
+}
+const TIMES: readonly string[] = ["time", "first", "last"];

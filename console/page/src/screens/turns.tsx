@@ -117,7 +117,7 @@ const COLUMNS: readonly Column<TurnRow>[] = [
   { head: "output", sort: "-output", look: "count", show: (turn) => count(turn.output_tokens) },
   { head: "cost", sort: "-cost", look: "number", show: ({ cost_usd }) => dollars(cost_usd) },
   {
-    head: "took",
+    head: "duration",
     sort: "-seconds",
     look: "number",
     show: ({ status, duration }) => (status === "running" ? UNKNOWN : seconds(duration)),
@@ -130,7 +130,7 @@ const COLUMNS: readonly Column<TurnRow>[] = [
   named("error", ({ error_type }) => error_type),
   named("project", ({ project }) => project),
 ];
-const USUAL = ["time", "rounds", "tools", "cost", "took"];
+const USUAL = ["time", "rounds", "tools", "cost", "duration"];
 
 function named(head: string, value: (turn: TurnRow) => string): Column<TurnRow> {
   const show = (turn: TurnRow) => <span title={plain(value(turn))}>{label(value(turn))}</span>;

@@ -729,13 +729,13 @@ ALTER TABLE turnspan.turn_summary
 
 ALTER TABLE turnspan.tool_call
  (ADD COLUMN IF NOT EXISTS `failure` String MATERIALIZED if(failed, leftUTF8(if(error_message != '', error_message, result), 400), '') CODEC(ZSTD(3))),
- (ADD COLUMN IF NOT EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(failure, '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', 'N') CODEC(ZSTD(3)));
+ (ADD COLUMN IF NOT EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(failure, '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', '#') CODEC(ZSTD(3)));
 
 ALTER TABLE turnspan.llm_call
- (ADD COLUMN IF NOT EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(if(error_type != '', leftUTF8(error_message, 400), ''), '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', 'N') CODEC(ZSTD(3)));
+ (ADD COLUMN IF NOT EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(if(error_type != '', leftUTF8(error_message, 400), ''), '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', '#') CODEC(ZSTD(3)));
 
 ALTER TABLE turnspan.turn_summary
- (ADD COLUMN IF NOT EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(if(error_type != '', leftUTF8(error_message, 400), ''), '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', 'N') CODEC(ZSTD(3)));
+ (ADD COLUMN IF NOT EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(if(error_type != '', leftUTF8(error_message, 400), ''), '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', '#') CODEC(ZSTD(3)));
 
 CREATE OR REPLACE VIEW turnspan.annotation_withdrawn
 AS SELECT
