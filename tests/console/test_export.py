@@ -113,8 +113,7 @@ def test_progress_on_a_terminal(
         quick.show("reading", 1, 2)
     assert capsys.readouterr().err == ""
 
-    monkeypatch.setattr(bars, "PATIENCE", 0.0)
-    with bars.Bars() as shown:
+    with bars.Bars(0.0) as shown:
         shown.show("reading", 1, 2)
         shown.show("writing", 3, 4)
     written = capsys.readouterr().err
