@@ -38,7 +38,7 @@ CASES = {
         ANOTHER,
     ),
     "a column gone": (
-        ["ALTER TABLE turnspan.turn_summary DROP COLUMN stop_reason"],
+        ["ALTER TABLE turnspan.turn_summary DROP INDEX by_word, DROP COLUMN stop_reason"],
         "lacks tables or columns",
     ),
     "a table gone": (["DROP TABLE turnspan.turn_summary"], "lacks tables or columns"),
