@@ -296,7 +296,8 @@ def test_a_text_is_found(invoke: Invoke, filled: str) -> None:
     assert "Come back tomorrow." in found.stdout
     assert "everything was looked through" in found.stderr
     rows = invoke("--store", filled, "find", "closed", "--format", "jsonl").stdout.splitlines()
-    assert {json.loads(row)["kind"] for row in rows} == {"tool result", "tool message"}
+    # The message that told the model the result is not another hit.
+    assert {json.loads(row)["kind"] for row in rows} == {"tool result"}
     nothing = invoke("--store", filled, "find", "nowhere at all", "--format", "json")
     assert nothing.exit_code == 1
     assert json.loads(nothing.stdout)["hits"] == []
