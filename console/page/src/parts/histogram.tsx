@@ -20,7 +20,8 @@ export function Histogram({ query }: { query: WantedQuery }) {
   return (
     <div class={`histogram ${stale ? "stale" : ""}`}>
       <p>
-        {counted(answer.turns, "turn")} · {dollars(answer.cost_usd)} · one bar is {seconds(width)}{" "}
+        {counted(answer.turns, "turn")} · {dollars(answer.cost_usd)} · one bar is {seconds(width)},
+        the highest {counted(Math.max(...bins.map((bin) => bin.turns)), "turn")}{" "}
         <KeyButton action="table" act={() => setTable(!table)} bare>
           {table ? "Bars" : "Table"}
         </KeyButton>{" "}
@@ -33,7 +34,10 @@ export function Histogram({ query }: { query: WantedQuery }) {
           keyOf={({ time }) => time}
         />
       ) : (
-        <Bars bins={bins} width={width} />
+        <>
+          <Bars bins={bins} width={width} />
+          <Axis bins={bins} width={width} />
+        </>
       )}
     </div>
   );
@@ -81,6 +85,20 @@ function Bars({ bins, width }: { bins: readonly HistogramBin[]; width: number })
         />
       )}
     </svg>
+  );
+}
+
+/** When the first bar begins, that in the middle, and when the last one ends. */
+function Axis({ bins, width }: { bins: readonly HistogramBin[]; width: number }) {
+  const [first, middle, last] = [bins[0], bins[Math.floor(bins.length / 2)], bins.at(-1)];
+  if (!first || !middle || !last) return null;
+  const end = new Date(new Date(last.time).getTime() + width * 1000).toISOString();
+  return (
+    <p class="axis">
+      <When time={first.time} />
+      {bins.length > 2 && <When time={middle.time} />}
+      <When time={end} />
+    </p>
   );
 }
 
