@@ -43,7 +43,7 @@ LOOKED_AT = {
         *("table", "pieces", "work.record.table", "work.id"),
         *("', '.join(names)", "', '.join(values)"),
     },
-    "lookup.py": {"kind", "column", "place", "table", "like"},
+    "lookup.py": {"kind", "column", "place", "table", "_TESTS[how]"},
     "inventory.py": {"kind", "column", "table"},
     "comparison.py": {"column"},
     "directives.py": {"table", "column"},
@@ -52,8 +52,16 @@ LOOKED_AT = {
     # Of a session, or of a trace without one; the filter of turns, whose values are parameters.
     "replay.py": {"scope_condition(session_id)", "columns", "fragments", "texts"},
     "outline.py": {"scope_condition(session_id)", "columns", "previews.CUT", "str(HEAD)", "texts"},
-    "sessions.py": {"columns", "wanted.where", "older"},
-    "facets.py": {"wanted.where"},
+    # An order is one of a list's, its places are parameters.
+    "sessions.py": {"columns", "wanted.where", "older", "having", "newest.sql", "parts"},
+    "errors.py": {"older", "order.sql", "order.place"},
+    # Pairs of known names and columns; keys of attributes are parameters.
+    "facets.py": {"wanted.where", "pairs", "'\\nUNION ALL\\n'.join(pieces)"},
+    # Words and filters are parameters, of constant conditions.
+    "text_search.py": {
+        *("statement('fragments/of_project')", "wanted.sql", "fragments", "turns", "scope"),
+        *("words('word')", "words('written')"),
+    },
     "overview.py": {"wanted.where", "looks"},
     # One of ORDERS, and one of two constants.
     "queues.py": {"source", "order", "_source(queue)"},
