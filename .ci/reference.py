@@ -196,7 +196,9 @@ def _tables(store: Store) -> Iterator[str]:
         for column in store.query(f"DESCRIBE TABLE {record.table}").dicts():
             name, computed = str(column["name"]), str(column["default_expression"])
             is_computed = column["default_type"] in ("MATERIALIZED", "ALIAS")
-            meaning = f"`{computed}`" if is_computed else own.get(name) or shared[name]
+            fence = "````" if "`" in computed else "`"  # `_plain` makes it half as long
+            shown = f"{fence}{computed}{fence}"
+            meaning = shown if is_computed else own.get(name) or shared[name]
             rows.append((f"`{name}`", f"`{column['type']}`", meaning))
         yield f"## {record.table}"
         yield _plain(inspect.getdoc(record) or "")
