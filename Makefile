@@ -54,7 +54,7 @@ test: tools $(PAGE)/node_modules/.ready ## Run the tests (the first time install
 test-release: tools $(PAGE)/node_modules/.ready ## Run the tests that `make test` leaves out: those marked `release`
 	@$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m release $(TIMED) $(ARGS)
 
-release-check: ## Test in full what CI tests the core of: compiled, other SDKs and Pythons, frameworks
+release-check: ## Test what CI leaves out: compiled in full, clients, other SDKs and Pythons, frameworks
 	@$(MAKE) test-release
 	@$(MAKE) test-compiled
 	@$(MAKE) test-oldest
