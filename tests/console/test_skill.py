@@ -144,6 +144,7 @@ def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.release  # a minute: the commands themselves are tested elsewhere
 def test_every_command_of_it_runs_on_the_demo(demonstrated: Path) -> None:
     """Each block as it stands, in one shell a task."""
     shown = {

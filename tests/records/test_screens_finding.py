@@ -9,6 +9,7 @@ import orjson
 import pytest
 
 from support.landing import insert
+from support.representatives import first_on
 from support.rows import PROJECT, SECOND, T0, message, said, tool, turn
 from turnspan_clickhouse.rows.tables import Record
 from turnspan_clickhouse.store.client import Store
@@ -214,6 +215,7 @@ EVERY_ROW = """
 """
 
 
+@first_on("server")
 def test_an_index_hides_nothing(store: Store) -> None:
     """Of every piece of odd texts the same is found as by reading every row: in capitals or not,
     parts of words, other scripts, what JSON writes otherwise; also in parts older than the index,
