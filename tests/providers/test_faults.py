@@ -41,6 +41,7 @@ from support.socket_server import LOST, socket_server
 from turnspan import config
 from turnspan.content import snapshot
 from turnspan.patching import frame, stainless, stream
+from turnspan.patching.models_on_the_wire import INSIDE
 from turnspan.providers import background
 from turnspan.providers.anthropic import instrumentor as anthropic_provider
 from turnspan.providers.anthropic import messages
@@ -576,6 +577,7 @@ def test_a_fault_costs_telemetry_only(
 
     for scene, result in everything().items():
         assert result == untraced[scene], scene.__name__
+    assert not INSIDE.get()  # else no later request would count
     if broken:
         assert errors.counts()
 

@@ -779,7 +779,6 @@ def test_what_the_counter_of_unrecorded_calls_sees(
 
     from turnspan.patching.models_on_the_wire import INSIDE
 
-    INSIDE.set(False)  # whatever an earlier test's abandoned stream has left here
     seen: list[bool] = []
 
     class Seen(ClientConnection):

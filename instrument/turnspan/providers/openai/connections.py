@@ -53,7 +53,12 @@ class ConnectFrame(Frame[Any]):
         return (record, INSIDE.set(True)), kwargs
 
     def _failed(self, call: Any, owner: Any, error: BaseException) -> None:
-        with contextlib.suppress(ValueError):  # the coroutine was closed in another context
+        self._unsettled(call, error)
+
+    def _unsettled(self, call: Any, result: Any) -> None:
+        # Where it stays set, no later request counts. A coroutine may have been closed in another
+        # context; and `_answered` may have failed behind its own reset.
+        with contextlib.suppress(ValueError, RuntimeError):
             INSIDE.reset(call[1])
 
     def _answered(self, call: Any, result: Any) -> None:
