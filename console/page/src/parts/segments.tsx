@@ -9,7 +9,7 @@ interface Props<K extends string> {
 
 export function Segments<K extends string>({ label, choices, value, choose }: Props<K>) {
   return (
-    <fieldset class="segments">
+    <fieldset class="segmented">
       <legend class="hidden">{label}</legend>
       {choices.map(([key, words, meaning]) => (
         <button

@@ -11,6 +11,7 @@ import { Icon } from "../parts/icon";
 import { count, counted, dollars, percent, seconds } from "../parts/numbers";
 import { Panel, usePanelKeys } from "../parts/panel";
 import { Plot, Swatch, tables } from "../parts/plot";
+import { Segments } from "../parts/segments";
 import { Answered, Refused } from "../parts/states";
 import { plain } from "../parts/text";
 import { isProblem } from "../replay/rows";
@@ -311,19 +312,12 @@ function Diagnostics() {
   const tab = param("tab");
   const [name, title, ...columns] = DIAGNOSTICS.find(([name]) => name === tab) ?? DIAGNOSTICS[0];
   const tabs = (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset draws a frame and wants a legend.
-    <span class="segmented" role="group" aria-label="Shown">
-      {DIAGNOSTICS.map(([one, words]) => (
-        <button
-          type="button"
-          key={one}
-          aria-pressed={one === name}
-          onClick={() => setParams({ tab: one === DIAGNOSTICS[0][0] ? "" : one })}
-        >
-          {words}
-        </button>
-      ))}
-    </span>
+    <Segments
+      label="Shown"
+      choices={DIAGNOSTICS.map(([one, words]) => [one, words] as const)}
+      value={name}
+      choose={(one) => setParams({ tab: one === DIAGNOSTICS[0][0] ? "" : one })}
+    />
   );
   return <Diagnosed key={name} name={name} title={title} columns={columns} head={tabs} />;
 }

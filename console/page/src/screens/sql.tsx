@@ -7,6 +7,7 @@ import type { TextField } from "../lazy/editor";
 import { commandLine } from "../parts/copy";
 import { counted } from "../parts/numbers";
 import { Downloads } from "../parts/rows_shown";
+import { Segments } from "../parts/segments";
 import { Nothing, Problem } from "../parts/states";
 import { plain } from "../parts/text";
 import { chartOf, choicesOf } from "../sql/chart";
@@ -171,20 +172,15 @@ function command(text: string, saved: string): string {
 
 function Views({ view }: { view: View }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset draws a frame and wants a legend.
-    <span class="segmented" role="group" aria-label="Shown as">
-      {Object.entries(VIEWS).map(([one, title]) => (
-        <button
-          type="button"
-          key={one}
-          aria-pressed={one === view}
-          title={one === "plan" ? "The engine's query plan" : hint("table")}
-          onClick={() => setParams({ view: one })}
-        >
-          {title}
-        </button>
-      ))}
-    </span>
+    <Segments
+      label="Shown as"
+      choices={Object.entries(VIEWS).map(
+        ([one, title]) =>
+          [one, title, one === "plan" ? "The engine's query plan" : hint("table")] as const,
+      )}
+      value={view}
+      choose={(one) => setParams({ view: one })}
+    />
   );
 }
 

@@ -4,6 +4,7 @@ import { asNumber } from "../parts/diagnosed";
 import { ListBox } from "../parts/list_box";
 import { UNKNOWN } from "../parts/numbers";
 import { Plot } from "../parts/plot";
+import { Segments } from "../parts/segments";
 import { label, plain } from "../parts/text";
 import { param, setParams } from "../url";
 import type { Bars, ChartChoice, ChartChoices, LinePlot, Lines } from "./chart";
@@ -25,19 +26,12 @@ export function ChartPicker({ choices, shown }: { choices: ChartChoices; shown: 
   return (
     <div class="actions">
       {choices.kinds.length > 1 && (
-        // biome-ignore lint/a11y/useSemanticElements: a fieldset draws a frame and wants a legend.
-        <span class="segmented" role="group" aria-label="Kind of chart">
-          {choices.kinds.map((kind) => (
-            <button
-              type="button"
-              key={kind}
-              aria-pressed={kind === shown}
-              onClick={() => setParams({ kind })}
-            >
-              {KINDS[kind]}
-            </button>
-          ))}
-        </span>
+        <Segments
+          label="Kind of chart"
+          choices={choices.kinds.map((kind) => [kind, KINDS[kind]] as const)}
+          value={shown}
+          choose={(kind) => setParams({ kind })}
+        />
       )}
       <ColumnBox label="Across" name="across" columns={choices.across} other="by type" />
       <ColumnBox label="Value" name="value" columns={choices.values} other="all numbers" />
