@@ -21,6 +21,7 @@ from opentelemetry.sdk.trace.export import SpanExportResult
 
 from turnspan.pipeline.record_exporter import RecordExporter
 from turnspan.runtime.guard import errors, guard, logger
+from turnspan.runtime.limit_usage import counters
 from turnspan.runtime.stats import PipelineStats, Untold
 from turnspan.runtime.throttle import gives_way
 from turnspan.tracing.content_store import StartedTurn
@@ -104,7 +105,8 @@ class ClickHouseSpanExporter(RecordExporter):
         self._shipper: BackgroundShipper | None = None
         self._content.attach()
         prepare_writing()
-        self._state.metrics.pricer = cost_of_call
+        self._state.metrics.pricer = counters.price = cost_of_call
+        counters.share(self._dsn.spool)
         self._start_threads()
 
     # -- SpanExporter ------------------

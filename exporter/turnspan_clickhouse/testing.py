@@ -15,6 +15,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 
 from turnspan import config
 from turnspan.content.model import as_dict, as_list
+from turnspan.runtime.limit_usage import counters
 from turnspan.testing.records import (
     RecordedAnnotation,
     RecordedCall,
@@ -27,6 +28,7 @@ from turnspan.testing.records import (
 from turnspan.tracing.content_store import ContentStore, StartedTurn
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
+from turnspan_clickhouse.pricing.prices import cost_of_call
 from turnspan_clickhouse.rows.batch import Batch, Clock
 from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import (
@@ -59,6 +61,7 @@ class Rows:
         shared: SharedAnswers | None = None,
     ) -> None:
         self._content = content
+        counters.price = cost_of_call
         self._normaliser = Normaliser(content, settings=settings, shared=shared)
         self._clock = Clock()
         self._rows: dict[tuple[Any, ...], Record] = {}

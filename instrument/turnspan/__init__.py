@@ -17,10 +17,11 @@ from turnspan._version import __version__ as __version__
 from turnspan.decorators import agent, step, tool, workflow
 from turnspan.inference import Inference, inference
 from turnspan.lifecycle import Recorder, configure, flush, shutdown
-from turnspan.runtime.errors import TurnspanError
+from turnspan.runtime.errors import TurnspanError, TurnspanLimitReached
 from turnspan.runtime.stats import FlushResult
 from turnspan.sessions import session
 from turnspan.tracing.context import active_turn
+from turnspan.tracing.limited_calls import CallLimits, limits
 from turnspan.turn.session import Session
 from turnspan.turn.turn import NO_TURN, Turn
 from turnspan.wiring import wire as _wire
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Arbiter",
     "Attempt",
+    "CallLimits",
     "ContextAssembly",
     "Experiment",
     "FlushResult",
@@ -55,6 +57,7 @@ __all__ = [
     "Session",
     "Turn",
     "TurnspanError",
+    "TurnspanLimitReached",
     "Version",
     "agent",
     "annotate",
@@ -72,6 +75,7 @@ __all__ = [
     "inject",
     "insight",
     "instrument",
+    "limits",
     "prefer",
     "rank",
     "session",

@@ -14,6 +14,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from turnspan.runtime import inspection
+from turnspan.runtime.call_limits import LimitSet
+from turnspan.runtime.call_limits import read as read_limits
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import logger as logger
 from turnspan.runtime.guard import warn_once
@@ -73,6 +75,9 @@ class Settings:
     """Record requests to models that only an HTTP client sees."""
     watch_unrecorded: bool = True
     """Count model calls that nothing records."""
+    limits: LimitSet | None = None
+    """Limits of model calls everywhere (``turnspan.limits``); in the variable
+    ``usd=5 calls=100 per=session``."""
     flush_interval: float = 0.5
     """Seconds between writes to the spool. A kill -9 can lose that much."""
     queue_size: int = 65_536
@@ -181,6 +186,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option("earlier_names", STABILITY, _has_dup, "also write names of conventions 1.41"),
     Option("record_http", "TURNSPAN_RECORD_HTTP", _boolean, "record calls of HTTP clients"),
     Option("watch_unrecorded", "TURNSPAN_WATCH_UNRECORDED", _boolean, "count unrecorded calls"),
+    Option("limits", "TURNSPAN_LIMITS", read_limits, "limits of model calls"),
     Option("flush_interval", "TURNSPAN_FLUSH_INTERVAL", _positive_float, "seconds between writes"),
     Option("queue_size", "TURNSPAN_QUEUE_SIZE", _positive_int, "finished spans kept in memory"),
     Option("batch_size", "TURNSPAN_BATCH_SIZE", _positive_int, "spans that trigger a write"),
@@ -231,6 +237,11 @@ def _checked(name: str, value: Any, default: Any) -> Any:
         if not callable(value):
             raise ConfigError("tool_failed must be a function (result) -> True, False or None")
         return value
+    if name == "limits":
+        found = getattr(value, "limit_set", None)
+        if not isinstance(found, LimitSet):
+            raise ConfigError(f"limits must be turnspan.limits(...), not {value!r}")
+        return found
     if isinstance(default, bool):
         if not isinstance(value, bool):
             raise ConfigError(f"{name} must be True or False, not {value!r}")

@@ -25,6 +25,7 @@ from turnspan.runtime.guard import guard
 from turnspan.runtime.stats import FlushResult, PipelineStats, Untold
 from turnspan.sessions import session
 from turnspan.tracing.context_blocks import context_assembly
+from turnspan.tracing.limited_calls import CallLimits
 from turnspan.tracing.otel_fast import unconfigured
 from turnspan.tracing.recording import detach
 from turnspan.tracing.state import State, another, default, in_force, within
@@ -123,6 +124,7 @@ class Recorder:
         mask_secrets: bool | None = None,
         tool_failed: ToolRule | None = None,
         classify_intent: bool | None = None,
+        limits: CallLimits | None = None,
         emit_events: bool | None = None,
         tracer_provider: trace.TracerProvider | None = None,
         meter_provider: MeterProvider | None = None,
@@ -157,6 +159,7 @@ class Recorder:
             tool_failed: ``tool_failed(result) -> bool``: whether a tool that did not raise failed;
                 ``None`` lets the result's flags decide. It may run repeatedly.
             classify_intent: classify turns without an intent by keywords.
+            limits: limits of all model calls: ``turnspan.limits(usd=5, per="session")``.
             emit_events: also emit model calls and exceptions as the conventions' log events.
             tracer_provider: the provider to add to, instead of the global one.
             meter_provider: where metrics go, instead of the global provider.
@@ -184,6 +187,7 @@ class Recorder:
                 "mask_secrets": mask_secrets,
                 "tool_failed": tool_failed,
                 "classify_intent": classify_intent,
+                "limits": limits,
                 "emit_events": emit_events,
                 "flush_interval": flush_interval,
                 "queue_size": queue_size,

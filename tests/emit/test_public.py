@@ -20,6 +20,7 @@ def test_public_names() -> None:
     assert turnspan.__all__ == [
         "Arbiter",
         "Attempt",
+        "CallLimits",
         "ContextAssembly",
         "Experiment",
         "FlushResult",
@@ -33,6 +34,7 @@ def test_public_names() -> None:
         "Session",
         "Turn",
         "TurnspanError",
+        "TurnspanLimitReached",
         "Version",
         "agent",
         "annotate",
@@ -50,6 +52,7 @@ def test_public_names() -> None:
         "inject",
         "insight",
         "instrument",
+        "limits",
         "prefer",
         "rank",
         "session",

@@ -243,5 +243,5 @@ def _finish(row: TurnSummary, turn: Turn | None, unseen: Unseen) -> None:
         found == "tool_failure" and row.stop_reason != "round_cap"
     )
     # The ending knows everything but the exception that the turn ended with.
-    if row.stop_reason != "user_aborted" and (beats or not row.error_type):
+    if row.stop_reason not in ("user_aborted", "budget_exceeded") and (beats or not row.error_type):
         row.stop_reason, row.stop_detail = found, ending.detail

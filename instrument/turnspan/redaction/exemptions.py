@@ -30,7 +30,8 @@ create_agent invoke_workflow retrieval extension datastore
 stop length tool_calls content_filter end_turn max_tokens max_output_tokens stop_sequence
 pause_turn refusal function_call error completed incomplete in_progress
 model_context_window_exceeded
-user_aborted round_cap tool_failure silent_rounds empty_no_tools running final interrupted
+user_aborted budget_exceeded round_cap tool_failure silent_rounds empty_no_tools
+running final interrupted
 complete abandoned cancelled conversational _OTHER
 openai anthropic aws.bedrock azure.ai.openai azure.ai.inference gcp.gemini gcp.gen_ai gcp.vertex_ai
 cohere deepseek groq mistral_ai perplexity x_ai

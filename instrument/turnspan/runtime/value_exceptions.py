@@ -7,6 +7,7 @@ What was delivered from outside at that moment is none of our business and goes 
 * whatever a signal's handler raised (it was called in the middle of what ran): Ctrl-C under
   asyncio, ``sys.exit`` on SIGTERM, a timeout by SIGALRM, also where that is an ``Exception``;
 * a ``KeyboardInterrupt`` that no ``raise`` statement raised: the default handler's;
+* a limit that the application has set (``turnspan.limits``) and that a call would go beyond;
 * any other ``BaseException`` that no ``raise`` statement and no ``sys.exit`` raised: it was thrown
   into the thread or greenlet.
 """
@@ -21,6 +22,7 @@ import threading
 from types import CodeType, TracebackType
 from typing import Any, Final
 
+from turnspan.runtime.errors import TurnspanLimitReached
 from turnspan.runtime.type_guards import kind_of
 
 _RAISE: Final = frozenset(
@@ -33,6 +35,8 @@ def delivered(error: BaseException) -> bool:
 
     To be asked where it was caught: its traceback begins there.
     """
+    if isinstance(error, TurnspanLimitReached):
+        return True
     trace = error.__traceback__
     if threading.current_thread() is threading.main_thread() and _handled(trace):
         return True

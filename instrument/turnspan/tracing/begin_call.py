@@ -10,6 +10,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import SpanKind, Tracer
 
 from turnspan import semconv
+from turnspan.runtime.call_limits import LimitedCall
 from turnspan.runtime.guard import errors
 from turnspan.runtime.inspection import on
 from turnspan.runtime.otel_private import SUPPRESSION_KEY
@@ -18,6 +19,7 @@ from turnspan.tracing.call_around import AROUND_KEY, CallAround
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY, scope_attributes
 from turnspan.tracing.endpoint import Endpoint
 from turnspan.tracing.framework_sessions import session_of
+from turnspan.tracing.limited_calls import InUse, allow
 from turnspan.tracing.model_call import ACTIVE_CALL, ModelCall
 from turnspan.tracing.state import State, default
 from turnspan.tracing.state import current as current_state
@@ -34,12 +36,16 @@ def begin(
     *,
     stream: bool,
     began: tuple[int, float] | None = None,
+    limited: LimitedCall | None = None,
 ) -> ModelCall | None:
     """Start the span of a call about to be made, or ``None`` when it is not to be recorded.
 
     ``target`` holds the attributes of provider and server; ``began`` says when (``time.time_ns``,
-    ``time.perf_counter``), of one that has been made already. What fails after the span has begun
-    is swallowed, what fails before is raised; callers guard.
+    ``time.perf_counter``), of one that has been made already, ``limited`` what allowed that one.
+    What fails after the span has begun is swallowed, what fails before is raised; callers guard.
+
+    Raises:
+        TurnspanLimitReached: the call would go beyond a limit.
     """
     outer = otel_context.get_current()
     state = current_state(outer)
@@ -58,7 +64,10 @@ def begin(
     rounds = endpoint.operation not in semconv.OUTSIDE_ROUNDS
     completing = endpoint.operation in semconv.COMPLETING_OPERATIONS
     concerned = turn if rounds or completing else None
+    if began is None and (InUse.blocks or settings.limits is not None):
+        limited = allow(outer, settings, turn, session, rounds)
     call = ModelCall(endpoint, outer, concerned, stream, state)
+    call.limited = limited
     attributes = dict(target)
     endpoint.describe(body, attributes)
     _say_whose(attributes, outer, turn, session)

@@ -25,6 +25,7 @@ from opentelemetry.trace import (
 from turnspan import semconv
 from turnspan.content.snapshot import freeze
 from turnspan.metrics.measurements import CallEnded
+from turnspan.runtime.call_limits import LimitedCall
 from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import kind_of
 from turnspan.tracing import otel_fast
@@ -66,6 +67,8 @@ class ModelCall:
     """Whether a stream's or raw response's record ends it; collected with it in any order."""
     hide_usage_chunk = False
     """Whether we asked for the stream's usage: the caller must not see the extra chunk."""
+    limited: LimitedCall | None = None
+    """What allowed it, where calls are limited."""
     model = ""
     end_time: int | None = None
     """When its span ends, ns since the epoch, if not just then."""
@@ -127,7 +130,7 @@ class ModelCall:
     @property
     def wants_response(self) -> bool:
         """Whether anybody wants to know what the response says."""
-        if self.recording or self.turn is not None:
+        if self.recording or self.turn is not None or self.limited is not None:
             return True
         return self.state.metrics.enabled() or self.state.settings.emit_events
 
@@ -231,7 +234,8 @@ class ModelCall:
             reply: ReplyFacts | None = None
             alone = self.recording and (self.request is None or not self.state.content.active)
             completing = self.endpoint.operation in semconv.COMPLETING_OPERATIONS
-            if response is not None and (measured or alone or completing or self.turn is not None):
+            told = measured or alone or completing or self.turn is not None
+            if response is not None and (told or self.limited is not None):
                 reply = self.endpoint.reply(response)
             if reply is not None and completing and reply.made_by is not None:
                 reply.made_by.add_usage(reply.usage)
@@ -240,6 +244,9 @@ class ModelCall:
             if measured:
                 usage = None if reply is None else reply.usage
                 self._measure(attributes, usage, first_chunk)
+            if self.limited is not None:
+                usage = None if reply is None else reply.usage
+                self.limited.ended({**self.attributes, **attributes}, usage)
             if self.turn is not None:
                 self._tell(self.turn, reply, error, attributes)
             if self.state.settings.emit_events:

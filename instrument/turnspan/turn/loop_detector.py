@@ -60,7 +60,8 @@ class LoopDetector:
         self._window: deque[str] = deque(maxlen=WINDOW)
         self._names: deque[str] = deque(maxlen=WINDOW)
         self._seen: set[int] = set()
-        self._streak = 0
+        self.streak = 0
+        """How often in a row the newest call was made, with an identical result."""
         self._round = -1
         self._round_new = False
         self._barren = 0
@@ -85,8 +86,8 @@ class LoopDetector:
         if digest not in self._seen:
             self._seen.add(digest)
             self._round_new = True
-        self._streak = self._streak + 1 if self._window and self._window[-1] == key else 1
-        self.max_identical_streak = max(self.max_identical_streak, self._streak)
+        self.streak = self.streak + 1 if self._window and self._window[-1] == key else 1
+        self.max_identical_streak = max(self.max_identical_streak, self.streak)
         self._window.append(key)
         self._names.append(fact.name)
 

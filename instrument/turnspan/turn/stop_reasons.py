@@ -12,6 +12,8 @@ from turnspan.runtime.errors import ConfigError
 USER_ABORTED: Final = "user_aborted"
 """Cancelled: ``asyncio.CancelledError``, ``KeyboardInterrupt``, a closed generator or
 ``turn.abort()``. The partial reply is kept."""
+BUDGET_EXCEEDED: Final = "budget_exceeded"
+"""A model call was not made: it would have gone beyond ``turnspan.limits``."""
 LOOP_DETECTED: Final = "loop_detected:"
 """The loop detector fired at the end. The reason follows, up to 160 characters: compare the
 prefix."""
@@ -34,8 +36,9 @@ EMPTY_NO_TOOLS: Final = "empty_no_tools"
 COMPLETED: Final = "completed"
 """No other rule holds."""
 
-StopReason = Literal["user_aborted", "round_cap", "tool_failure", "error", "max_tokens", "refusal",
-                     "content_filter", "silent_rounds", "empty_no_tools", "completed"]  # fmt: skip
+StopReason = Literal["user_aborted", "budget_exceeded", "round_cap", "tool_failure", "error",
+                     "max_tokens", "refusal", "content_filter", "silent_rounds", "empty_no_tools",
+                     "completed"]  # fmt: skip
 STOP_REASONS: Final[tuple[str, ...]] = get_args(StopReason)
 
 SILENT_ROUNDS_LIMIT = 30

@@ -87,6 +87,11 @@ class ToolHistory:
         return "" if self._detector is None else self._detector.firing
 
     @property
+    def streak(self) -> int:
+        """How often in a row the newest call was made, with the same result."""
+        return 0 if self._detector is None else self._detector.streak
+
+    @property
     def max_identical_streak(self) -> int:
         """See LoopDetector."""
         return 0 if self._detector is None else self._detector.max_identical_streak

@@ -13,11 +13,13 @@ from copy import copy
 from typing import Any, Final
 
 from turnspan.content.given_values import frozen_of, label_of, warn_of_near_misses
+from turnspan.runtime.errors import TurnspanLimitReached
 from turnspan.runtime.guard import guard
 from turnspan.runtime.value_exceptions import is_abort
 from turnspan.turn.loop_detector import ExecutedTool
 from turnspan.turn.session import Session as Session
 from turnspan.turn.stop_reasons import (
+    BUDGET_EXCEEDED,
     COMPLETED,
     EMPTY_NO_TOOLS,
     ERROR,
@@ -59,6 +61,7 @@ class Turn:
         "_explicit",
         "_failed",
         "_finish_reason",
+        "_limited",
         "_lock",
         "_refused",
         "_requests",
@@ -137,6 +140,7 @@ class Turn:
         self._emitted: dict[str, int] = {}
         self._explicit: Ending | None = None
         self._aborted: Ending | None = None
+        self._limited: Ending | None = None
         self._silent_limit = silent_rounds_limit
         # Reentrant: collecting an abandoned stream may end its call while this thread holds it.
         self._lock = threading.RLock()
@@ -267,6 +271,10 @@ class Turn:
             self._finish_reason = ""
             self._failed = ending_of(USER_ABORTED if aborted else ERROR, detail)
 
+    def limit_reached(self, detail: str) -> None:
+        """A model call of this turn was not made: it would have gone beyond a limit."""
+        self._limited = ending_of(BUDGET_EXCEEDED, detail)
+
     def add_usage(self, usage: TokenUsage | None) -> None:
         """A call of this turn, made in the background, has come to its end elsewhere."""
         if usage is not None and not self.ended:
@@ -347,6 +355,13 @@ class Turn:
         """See LoopDetector; exact once the turn has ended."""
         return self._executed.no_progress_rounds
 
+    @property
+    def repeated_tools(self) -> int:
+        """How often in a row the newest tool call was made, with the same result."""
+        with self._lock:
+            self._executed.fold(finished_only=True)
+            return self._executed.streak
+
     # -- judging ------------------
 
     def _decide_stop(self, error: BaseException | None) -> Ending:
@@ -359,6 +374,10 @@ class Turn:
             return unanswered
         if self._explicit is not None:
             return self._explicit
+        if self._limited is not None:
+            return self._limited
+        if isinstance(error, TurnspanLimitReached):  # of a nested turn's call
+            return Ending(BUDGET_EXCEEDED, str(error))
         executed = self._executed
         if firing := executed.firing:
             return Ending((LOOP_DETECTED + firing)[: len(LOOP_DETECTED) + 160])

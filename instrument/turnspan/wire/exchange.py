@@ -17,6 +17,7 @@ import orjson
 from turnspan import semconv
 from turnspan.patching.stream import StreamRecord
 from turnspan.providers.hosts import provider_of
+from turnspan.runtime.call_limits import LimitedCall
 from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing import begin_call
@@ -79,6 +80,8 @@ class SentRequest:
     content_type: str = ""
     began: tuple[int, float] | None = None
     """When it was sent (``time.time_ns``, ``time.perf_counter``), if not just now."""
+    limited: LimitedCall | None = None
+    """What allowed it then."""
 
 
 def begin(request: SentRequest) -> WireExchange | None:
@@ -95,7 +98,13 @@ def begin(request: SentRequest) -> WireExchange | None:
     if stream:
         target[semconv.REQUEST_STREAM] = True
     call = begin_call.begin(
-        tracer(), form.endpoint, target, form.request(body), stream=stream, began=request.began
+        tracer(),
+        form.endpoint,
+        target,
+        form.request(body),
+        stream=stream,
+        began=request.began,
+        limited=request.limited,
     )
     return None if call is None else WireExchange(call, form, seen)
 

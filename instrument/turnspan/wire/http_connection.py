@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.runtime.guard import guard
+from turnspan.tracing.limited_calls import allow_here
 from turnspan.wire.answer_bytes import MAX_KEPT, Chunks
 from turnspan.wire.exchange import Body, SentRequest, WireExchange, begin
 from turnspan.wire.gaps import watch
@@ -29,6 +30,7 @@ class WrittenRequest:
     """A request that is being written to a connection."""
 
     def __init__(self, seen: ModelRequestSeen, connection: Any, path: str) -> None:
+        self._limited = allow_here()
         self.began = (time.time_ns(), time.perf_counter())
         self._seen = seen
         self._scheme = "https" if hasattr(connection, "_context") else "http"
@@ -64,6 +66,7 @@ class WrittenRequest:
                 body if self._whole else None,
                 headers.get("content-type", ""),
                 self.began,
+                self._limited,
             )
         )
 
@@ -78,7 +81,6 @@ def _headers(head: bytes) -> dict[str, str]:
 
 def putrequest(wrapped: Function, connection: Any, args: Args, kwargs: Kwargs) -> Any:
     """Around ``putrequest``: a request begins."""
-    result = wrapped(*args, **kwargs)
     with _PUT:
         own = connection.__dict__
         own.pop(_PENDING, None)
@@ -89,7 +91,7 @@ def putrequest(wrapped: Function, connection: Any, args: Args, kwargs: Kwargs) -
         seen = watch.to_record(method, host, path)
         if seen is not None:
             own[_PENDING] = WrittenRequest(seen, connection, path)
-    return result
+    return wrapped(*args, **kwargs)
 
 
 def send(wrapped: Function, connection: Any, args: Args, kwargs: Kwargs) -> Any:

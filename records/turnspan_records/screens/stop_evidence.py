@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from turnspan.turn.stop_reasons import (
+    BUDGET_EXCEEDED,
     COMPLETED,
     CONTENT_FILTER,
     EMPTY_NO_TOOLS,
@@ -30,16 +31,17 @@ _WINDOW = 8
 RULES: Mapping[str, tuple[int, str]] = {
     USER_ABORTED: (1, "it was cancelled"),
     "": (2, "the application called `turn.stop(reason)`"),
-    LOOP_DETECTED: (3, "the loop detector fired: equal calls returned equal results"),
-    ROUND_CAP: (4, "all allowed rounds were used, and the last reply still asked for tools"),
-    TOOL_FAILURE: (5, "a tool of the last batch failed"),
-    ERROR: (6, "the turn raised an exception, or its last model call failed"),
-    MAX_TOKENS: (7, "the model's last reply was cut at the token limit"),
-    CONTENT_FILTER: (7, "a content filter stopped the model's last reply"),
-    REFUSAL: (7, "the model's last reply is a refusal"),
-    SILENT_ROUNDS: (8, "the model wrote no visible text for many tool rounds"),
-    EMPTY_NO_TOOLS: (9, "no tool was called, and the reply is blank"),
-    COMPLETED: (10, "no other rule held"),
+    BUDGET_EXCEEDED: (3, "a model call was not made: it would have gone beyond a limit"),
+    LOOP_DETECTED: (4, "the loop detector fired: equal calls returned equal results"),
+    ROUND_CAP: (5, "all allowed rounds were used, and the last reply still asked for tools"),
+    TOOL_FAILURE: (6, "a tool of the last batch failed"),
+    ERROR: (7, "the turn raised an exception, or its last model call failed"),
+    MAX_TOKENS: (8, "the model's last reply was cut at the token limit"),
+    CONTENT_FILTER: (8, "a content filter stopped the model's last reply"),
+    REFUSAL: (8, "the model's last reply is a refusal"),
+    SILENT_ROUNDS: (9, "the model wrote no visible text for many tool rounds"),
+    EMPTY_NO_TOOLS: (10, "no tool was called, and the reply is blank"),
+    COMPLETED: (11, "no other rule held"),
 }
 """A rule's number in docs/reference/stop-reasons.md, and its text. An empty reason is the
 application's own."""
