@@ -23,7 +23,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Judge": ("review", "annotate", "prefer", "rank", "withdraw", "steer", "quality"),
     "Curate": ("export", "summaries"),
     "Keep": ("retain", "restore", "forget"),
-    "Look after": ("status", "doctor", "migrate", "ship", "receive", "import", "mcp"),
+    "Look after": ("status", "doctor", "watch", "migrate", "ship", "receive", "import", "mcp"),
 }
 """Where the help lists a command; one that is not named is listed under "More"."""
 

@@ -105,7 +105,7 @@ def _of_the_store(error: Exception) -> Failure | None:
 def _own_query() -> bool:
     """Whether the SQL is that of the user, to whom ClickHouse's own words say most."""
     context = click.get_current_context(silent=True)
-    return context is not None and context.find_root().invoked_subcommand == "sql"
+    return context is not None and context.find_root().invoked_subcommand in ("sql", "watch")
 
 
 def refusal(error: QueryError) -> str:

@@ -30,7 +30,14 @@ from turnspan.testing import ModelServer
 from turnspan_console.cli import turnspan
 
 TOML: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-PAGES = ("README.md", "examples/README.md", "docs/*.md", "docs/api/*.md", "docs/migration/*.md")
+PAGES = (
+    "README.md",
+    "examples/README.md",
+    "docs/*.md",
+    "docs/api/*.md",
+    "docs/migration/*.md",
+    "docs/again/*.md",
+)
 
 PROVED_BY = {
     "README.md: import json": "tests/console/test_readme.py",

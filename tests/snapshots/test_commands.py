@@ -119,6 +119,7 @@ LEFT_OUT = {
     "mcp": "a server: its tools have snapshots",
     "receive": "a server that reads nothing of the store",
     "demo": "plays agents; what it asks then are diagnostics, which have snapshots",
+    "watch": "asks diagnostics and SQL, which have snapshots",
     "init": "reads a project, and nothing of the store",
     "import agent-telemetry": "reads a real database server",
     "import ephemera": "reads a real database server",
