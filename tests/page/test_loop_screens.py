@@ -158,6 +158,19 @@ def test_a_lineage_with_what_changed(look: Look, page: ServedPage) -> None:
     assert levels == [1, 2, 3, 2, 3]
     scores = [rows.nth(at).locator("td >> nth=2").inner_text().split()[0] for at in (1, 3)]
     assert scores == [f"{version.score:.1f}" for version in lineage.versions]
+    # As a graph: the higher score right of what it was made from, and each leads to its row.
+    first, second = (seen.page.locator(".versions a").nth(at) for at in (0, 1))
+    words = "version A2 of A, score 7.0, the highest, made from A1"
+    expect(second).to_have_attribute("aria-label", words)
+    expect(seen.page.locator(".versions path.good")).to_have_count(1)
+    second.click()
+    expect(rows.nth(3)).to_have_attribute("aria-selected", "true")
+    expect(second).to_have_attribute("aria-current", "true")
+    first.click()
+    expect(rows.nth(1)).to_have_attribute("aria-selected", "true")
+    seen.page.evaluate("history.replaceState(null, '', location.pathname)")
+    seen.go(f"/lineage/{PROJECT}/camp")
+    rows.first.wait_for()
     seen.press("]")
     assert rows.count() == 8
     seen.press("j", "j", "h")

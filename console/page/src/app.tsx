@@ -6,6 +6,7 @@ import "./styles/tokens.css";
 import "./styles/call.css";
 import "./styles/frame.css";
 import "./styles/judging.css";
+import "./styles/lineage.css";
 import "./styles/lists.css";
 import "./styles/panels.css";
 import "./styles/parts.css";

@@ -1,30 +1,25 @@
-// The colour of a model or an agent: the same on every screen, and remembered by this browser.
-import { keep, recall } from "../storage";
+// The colours of the categories: a function of the names alone, so the same in every browser.
 
 /** The custom properties of the categories: `--c1` to `--c8`. */
 export const COLORS = 8;
 /** What is everything else. */
 export const OTHER = "--n7";
-const KEY = "turnspan.colors";
-const REMEMBERED = 200;
 
-const known = new Map<string, number>(read());
-
-function read(): [string, number][] {
-  try {
-    const names: unknown = JSON.parse(recall(KEY) ?? "[]");
-    return Array.isArray(names) ? names.map((name, at) => [String(name), at % COLORS]) : [];
-  } catch {
-    return []; // somebody else's value
+/** A custom property for each name, in their order. The colours of the first `COLORS` differ. */
+export function colorsOf(names: readonly string[]): string[] {
+  const taken = new Map<string, number>();
+  // By name: what is dearer on another day changes no colour.
+  for (const name of names.slice(0, COLORS).sort()) {
+    const free = [...Array(COLORS).keys()].map((step) => (hashOf(name) + step) % COLORS);
+    const used = new Set(taken.values());
+    taken.set(name, free.find((color) => !used.has(color)) ?? 0);
   }
+  return names.map((name) => `--c${(taken.get(name) ?? hashOf(name) % COLORS) + 1}`);
 }
 
-/** A custom property. A new name gets the next colour, so that those of a chart differ. */
-export function colorOf(name: string): string {
-  const color = known.get(name) ?? known.size % COLORS;
-  if (!known.has(name) && known.size < REMEMBERED) {
-    known.set(name, color);
-    keep(KEY, JSON.stringify([...known.keys()]));
-  }
-  return `--c${color + 1}`;
+/** FNV-1a, 32 bits. */
+function hashOf(name: string): number {
+  let hash = 0x811c9dc5;
+  for (const unit of name) hash = Math.imul(hash ^ (unit.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  return hash;
 }

@@ -52,24 +52,3 @@ export function Shares({
     </figure>
   );
 }
-
-/** A line through some numbers; one that is not known is a gap. */
-export function Sparkline({ values }: { values: readonly (number | null)[] }) {
-  const known = values.filter((one): one is number => one !== null);
-  if (!known.length) return <span class="faint">–</span>;
-  const [low, high] = [Math.min(...known), Math.max(...known)];
-  const step = 100 / Math.max(1, values.length - 1);
-  const height = (value: number) => 18 - (high === low ? 8 : (16 * (value - low)) / (high - low));
-  const points = values.flatMap((value, at) =>
-    value === null ? [] : [[at * step, height(value)] as const],
-  );
-  const words = values.map((one) => (one === null ? "–" : one.toFixed(1))).join(", ");
-  return (
-    <svg class="scores-line" viewBox="-2 0 104 20" role="img" aria-label={`Scores: ${words}`}>
-      <polyline points={points.map((point) => point.join(",")).join(" ")} />
-      {points.map(([x, y]) => (
-        <circle key={x} cx={x} cy={y} r={2} />
-      ))}
-    </svg>
-  );
-}

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { CompareWith } from "../parts/compare_with";
 import { Cost } from "../parts/cost";
 import { End } from "../parts/end";
-import { GLOSSARY } from "../parts/glossary";
+import { TERMS } from "../parts/glossary";
 import { Icon } from "../parts/icon";
 import { Id } from "../parts/id";
 import { count, counted, dollars, estimated, seconds } from "../parts/numbers";
@@ -161,9 +161,7 @@ function CallFacts({ row: { call, number }, project }: { row: CallRow; project: 
         </Fact>
         <TokenFacts call={call} />
         <Fact name="cost">{call.cost_usd === null ? "not known" : dollars(call.cost_usd)}</Fact>
-        <Fact name="finish reason" term="finish">
-          {plain(call.finish_reasons.join(", ")) || "not reported"}
-        </Fact>
+        <Fact name="finish reason">{plain(call.finish_reasons.join(", ")) || "not reported"}</Fact>
         <Fact name="tries">{call.tries > 1 && count(call.tries)}</Fact>
         <Fact name="round">{call.round > 0 && count(call.round)}</Fact>
         <Fact name="messages">{count(call.messages)}</Fact>
@@ -242,20 +240,20 @@ export function Facts({ children }: { children: ComponentChildren }) {
   return <dl class="facts">{children}</dl>;
 }
 
+const MEANINGS: Readonly<Record<string, string>> = TERMS;
+
 interface FactProps {
   name: string;
-  /** The name that the glossary has it by, where that is another. */
-  term?: string;
   children: ComponentChildren;
 }
 
 /** A fact with its name; nothing where there is none. */
-export function Fact({ name, term = name, children }: FactProps) {
+export function Fact({ name, children }: FactProps) {
   if (children === "" || children === null || children === undefined || children === false)
     return null;
   return (
     <>
-      <dt title={GLOSSARY[term]}>{name}</dt>
+      <dt title={MEANINGS[name]}>{name}</dt>
       <dd>{children}</dd>
     </>
   );

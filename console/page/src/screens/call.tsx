@@ -272,9 +272,7 @@ function FactsOf({ call }: { call: CallScreen }) {
   return (
     <>
       <Facts>
-        <Fact name="finish reason" term="finish">
-          {plain(call.finish_reasons.join(", ")) || "not reported"}
-        </Fact>
+        <Fact name="finish reason">{plain(call.finish_reasons.join(", ")) || "not reported"}</Fact>
         <TokenFacts call={call} />
         <Fact name="agent">{plain(call.agent_name)}</Fact>
         <Fact name="provider">{plain(call.provider)}</Fact>

@@ -6,7 +6,6 @@ import { commandLine, copy } from "../parts/copy";
 import { useCursor } from "../parts/list";
 import { ListScreen } from "../parts/list_screen";
 import { count, counted, dollars, fixed, seconds, When } from "../parts/numbers";
-import { Sparkline } from "../parts/share";
 import { Answered, Nothing, Scrolled } from "../parts/states";
 import { type Column, Table } from "../parts/table";
 import { Line, plain } from "../parts/text";
@@ -14,6 +13,7 @@ import type { ExperimentItem, ExperimentRecord, InsightRecord } from "../types";
 import { address, go, param, replaceParams, to, withParams } from "../url";
 import { useAsk } from "../use_ask";
 import { Details } from "./lineage_details";
+import { Versions } from "./lineage_graph";
 import { cyclesOf, DEEPEST, type Row, rowsOf } from "./lineage_rows";
 
 export function Lineage() {
@@ -140,6 +140,7 @@ function Tree({ shown }: { shown: ExperimentRecord }) {
   return (
     <div class="lineage">
       <Need shown={shown} />
+      <Versions shown={shown} chosen={chosen?.id ?? ""} reveal={() => setTurned(new Set())} />
       <div class="judging">
         <Table
           label="Lineages"
@@ -203,8 +204,7 @@ function Name({ row }: { row: Row }) {
             <Line text={row.record.label || row.own.slice(0, 8)} />
           </strong>{" "}
           {row.record.locked && <span class="good">■ locked </span>}
-          <Line text={row.record.strategy} />{" "}
-          <Sparkline values={row.record.versions.map((version) => version.score)} />
+          <Line text={row.record.strategy} />
         </>
       );
     case "version":

@@ -2,7 +2,7 @@
 import { term } from "../filter_text";
 import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
-import { colorOf, OTHER } from "../parts/colors";
+import { colorsOf, OTHER } from "../parts/colors";
 import { commandLine } from "../parts/copy";
 import { Diagnosed } from "../parts/diagnosed";
 import { kindOfEnd } from "../parts/end";
@@ -196,14 +196,15 @@ function Costs({ trend }: { trend: Trend }) {
   if (trend.total.cost_usd === null) {
     return <p class="faint">The cost of these turns is unknown: their models have no price.</p>;
   }
+  const colors = colorsOfModels(trend.models);
   return (
     <Plot
       label="Cost by model, over time"
       times={trend.buckets.map(({ time }) => time)}
       width={trend.width_seconds}
-      series={trend.models.map((one) => ({
+      series={trend.models.map((one, at) => ({
         label: nameOf(one),
-        color: colorOfModels(one),
+        color: colors[at] ?? OTHER,
         values: one.costs,
       }))}
       bars
@@ -223,14 +224,15 @@ function ModelCosts({ models }: { models: readonly ModelCost[] }) {
     cost: one.costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0),
   }));
   const all = rows.reduce((sum, { cost }) => sum + cost, 0);
+  const colors = colorsOfModels(models);
   return (
     <table class="bars">
       <caption class="hidden">Cost by the models of a turn</caption>
       <tbody>
-        {rows.map((row) => (
+        {rows.map((row, at) => (
           <tr key={row.models}>
             <th scope="row">
-              <Swatch color={colorOfModels(row)} />{" "}
+              <Swatch color={colors[at] ?? OTHER} />{" "}
               {row.models ? (
                 <a href={withParams(["turns"], { f: filterOf(row) })}>{nameOf(row)}</a>
               ) : (
@@ -246,8 +248,9 @@ function ModelCosts({ models }: { models: readonly ModelCost[] }) {
   );
 }
 
-function colorOfModels({ models }: ModelCost): string {
-  return models === null ? OTHER : colorOf(models);
+/** `null` is the last one: all others. */
+function colorsOfModels(models: readonly ModelCost[]): string[] {
+  return colorsOf(models.flatMap((one) => one.models ?? []));
 }
 
 function nameOf({ models }: ModelCost): string {
