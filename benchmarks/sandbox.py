@@ -30,7 +30,7 @@ from turnspan_records.sandbox import Sandbox
 ROUNDS = 100
 STATEMENTS = {
     "small": "SELECT stop_reason, count() FROM turn_summary GROUP BY 1",
-    "premature_stops": diagnostics()["premature_stops"].sql,
+    "early_stops": diagnostics()["early_stops"].sql,
 }
 PARAMETERS = {
     "project": "", "since": as_parameter(EARLIEST), "until": as_parameter(LATEST), "limit": 5,

@@ -73,7 +73,7 @@ NUMBERS: Final[Mapping[str, tuple[str, str]]] = {
 """Numbers of a turn, as ``COLUMNS``; NULL where they are unknown."""
 
 LOOKS: Final[Mapping[str, tuple[str, str]]] = {
-    "premature": (
+    "early": (
         "ended in fewer than three rounds without completing",
         f"t.rounds < 3 AND t.status != 'running' AND {_END} != 'completed'",
     ),
@@ -112,6 +112,8 @@ _CHOICES: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
         },
     ),
 }
+_FORMER: Final = {"premature": "early"}
+"""Former values of ``look``, which saved addresses may have."""
 _SCORE = "score"
 ATTRIBUTE = "attribute."
 
@@ -240,9 +242,10 @@ def _condition(found: re.Match[str], parameter: str, parameters: dict[str, objec
         raise ValueError(f"{name} is not a number: write {name}:value.")
     if name in _CHOICES:
         choices = _CHOICES[name][1]
-        if len(values) != 1 or values[0] not in choices:
+        chosen = [_FORMER.get(value, value) for value in values]
+        if len(chosen) != 1 or chosen[0] not in choices:
             raise ValueError(f"{name} is one of: {', '.join(choices)}.")
-        return choices[values[0]]
+        return choices[chosen[0]]
     parameters[parameter] = values
     if name.startswith(ATTRIBUTE):
         parameters[f"{parameter}k"] = name.removeprefix(ATTRIBUTE)

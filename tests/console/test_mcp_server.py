@@ -193,7 +193,7 @@ def test_lists_and_questions(agent: Asked) -> None:
     assert "there are more" in ours
     nothing = agent.answer("turns", until="2020-01-01")
     assert nothing.startswith("No rows.")
-    assert '"name": "premature_stops"' in parts(agent.answer("diagnose"))[1]
+    assert '"name": "early_stops"' in parts(agent.answer("diagnose"))[1]
     assert "max_tokens" in parts(agent.answer("diagnose", name="how_turns_end"))[1]
     assert f'"id": "{TURN}"' in parts(agent.answer("find", text=TURN[:6]))[1]
     ours, hits = parts(agent.answer("find", text="come BACK"))

@@ -121,7 +121,7 @@ def test_sql_tells_what_clickhouse_says_of_a_wrong_query(invoke: Invoke, filled:
 
 def test_diagnose_without_a_name_answers_all_of_them(invoke: Invoke, filled: str) -> None:
     shown = invoke("--store", filled, "diagnose").stdout
-    for title in ("How turns end", "Premature stops", "Failing tools", "Context growth"):
+    for title in ("How turns end", "Early stops", "Failing tools", "Context growth"):
         assert title in shown
     rows = {one["name"]: one["rows"] for one in json.loads(
         invoke("--store", filled, "diagnose", "--format", "json").stdout
@@ -134,7 +134,7 @@ def test_diagnose_without_a_name_answers_all_of_them(invoke: Invoke, filled: str
 
 def test_diagnose_takes_a_name_a_window_and_a_project(invoke: Invoke, filled: str) -> None:
     def turns(*options: str) -> list[str]:
-        shown = invoke("--store", filled, "diagnose", "premature", "--format", "json", *options)
+        shown = invoke("--store", filled, "diagnose", "early", "--format", "json", *options)
         return [row["turn_id"] for row in json.loads(shown.stdout)]
 
     assert turns() == turns("--since", "2026-09-21") == turns("--project", "shop") == ["e5" * 8]

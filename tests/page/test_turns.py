@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -123,13 +124,32 @@ def test_a_text_is_found_with_how_far_back(look: Look, demo_page: ServedPage) ->
     assert seen.path.startswith("/s/demo/")
     assert marks(seen, some=True)
     expect(seen.page.locator("article[aria-current=true]")).to_be_visible()
-    top = seen.page.evaluate(
-        "() => Math.min(...[...CSS.highlights.get('found')]"
-        ".map((one) => one.getBoundingClientRect().top).filter((top) => top > 60))"
+    seen.page.wait_for_function(
+        "() => Math.min(...[...(CSS.highlights.get('found') ?? [])]"
+        ".map((one) => one.getBoundingClientRect().top).filter((top) => top > 60)) < 800 / 2"
     )
-    assert top < 800 / 2
     seen.press("Escape")
     assert not marks(seen, some=False)
+
+
+def test_a_hit_opens_its_own_message(look: Look, demo_page: ServedPage) -> None:
+    """Not the first place of the session: each hit of a text that many messages have."""
+    answer = demo_page.ask("/api/find?project=demo&text=lighthouse").json()
+    order = list(dict.fromkeys(one["session"] for one in answer["hits"]))
+    wanted = sorted(answer["hits"], key=lambda one: order.index(one["session"]))
+    assert {"user message", "assistant message", "tool arguments"} <= {x["kind"] for x in wanted}
+    assert all(bool(one["message"]) == (one["turn"] == "") for one in wanted)
+    seen = look(demo_page, "/turns?project=demo&q=lighthouse")
+    seen.page.wait_for_selector(f"{ROWS} mark")
+    hrefs = seen.page.eval_on_selector_all(f"{ROWS} a", "all => all.map((a) => a.href)")
+    targets = [href for href in hrefs if "q=" in href]
+    assert len(targets) == len(wanted)
+    for hit, target in zip(wanted, targets, strict=True):
+        seen.turn_to(target.removeprefix(seen.served.address))
+        seen.page.wait_for_function(
+            "has => document.querySelector('[aria-current=true].row')?.textContent.includes(has)",
+            arg=hit["match"] + re.split(r"[\n\"\\*|{}]", hit["after"])[0][:30],
+        )
 
 
 def test_sessions_are_listed(look: Look, demo_page: ServedPage) -> None:

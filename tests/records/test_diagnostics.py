@@ -54,7 +54,7 @@ def test_how_turns_end_counts_each_root_turn_once_and_running_ones_apart(store: 
     assert rows[0]["cost_usd"] == Decimal("0.5") and rows[1]["cost_usd"] is None
 
 
-def test_premature_stops_are_root_turns_cut_off_in_fewer_than_three_rounds(store: Store) -> None:
+def test_early_stops_are_root_turns_cut_off_in_fewer_than_three_rounds(store: Store) -> None:
     insert(
         store,
         turn("b1", 0, stop_reason="max_tokens", rounds=1, user_message="x" * 999),
@@ -65,7 +65,7 @@ def test_premature_stops_are_root_turns_cut_off_in_fewer_than_three_rounds(store
         turn("b6", 5, stop_reason="error", rounds=2, parent_turn_id="b5"),
         turn("b7", 6, status="interrupted", stop_reason="", rounds=0),
     )
-    rows = answer(store, "premature_stops")
+    rows = answer(store, "early_stops")
     assert picked(rows, "turn", "stop_reason") == [
         ("b7", "interrupted"),
         ("b5", "error"),
@@ -83,12 +83,12 @@ def test_project_window_and_limit_narrow_the_answer(store: Store) -> None:
         turn("c3", 120, stop_reason="error", rounds=1, project="other"),
     )
     since = datetime.fromtimestamp(T0 / 1e9 + 30, timezone.utc)
-    assert picked(answer(store, "premature_stops", project=PROJECT), "turn") == [("c2",), ("c1",)]
-    late = answer(store, "premature_stops", window=Window(since=since))
+    assert picked(answer(store, "early_stops", project=PROJECT), "turn") == [("c2",), ("c1",)]
+    late = answer(store, "early_stops", window=Window(since=since))
     assert picked(late, "turn") == [("c3",), ("c2",)]
-    early = answer(store, "premature_stops", window=Window(until=since))
+    early = answer(store, "early_stops", window=Window(until=since))
     assert picked(early, "turn") == [("c1",)]
-    assert picked(answer(store, "premature_stops", limit=1), "turn") == [("c3",)]
+    assert picked(answer(store, "early_stops", limit=1), "turn") == [("c3",)]
 
 
 def test_failing_tools_give_the_rate_the_usual_error_and_the_last_failure(store: Store) -> None:
@@ -343,7 +343,7 @@ def test_a_limit_counts_records_and_not_what_was_landed_again_or_replaced(store:
     assert [
         picked(answer(store, name, limit=2), column)
         for name, column in (
-            ("premature_stops", "turn"),
+            ("early_stops", "turn"),
             ("loops", "turn"),
             ("silent_turns", "turn"),
             ("unfinished_turns", "turn"),
@@ -365,7 +365,8 @@ def test_a_limit_counts_records_and_not_what_was_landed_again_or_replaced(store:
 
 
 def test_a_diagnostic_is_found_by_name_with_dashes_and_by_its_beginning() -> None:
-    assert find("premature-stops").name == find("prem").name == "premature_stops"
+    for name in ("early-stops", "ear", "premature_stops"):
+        assert find(name).name == "early_stops"
     for unknown in ("", "s", "nothing"):
         with pytest.raises(KeyError):
             find(unknown)

@@ -134,7 +134,7 @@ def test_what_to_look_at_is_what_diagnostics_find(filled: Store) -> None:
     found = {one.name: one.turns for one in look_at(filled, WANTED).found}
     assert set(found) == set(LOOKS)
     for name, diagnostic in (
-        ("premature", "premature_stops"),
+        ("early", "early_stops"),
         ("loops", "loops"),
         ("silent", "silent_turns"),
     ):

@@ -27,7 +27,7 @@ CALLED: dict[str, tuple[str, dict[str, Any]]] = {
     "turns": ("turns", {}),
     "turns-session": ("turns", {"session": "thread-7", **TIME, "limit": 1}),
     "diagnose": ("diagnose", {}),
-    "diagnose-one": ("diagnose", {"name": "premature_stops", **TIME}),
+    "diagnose-one": ("diagnose", {"name": "early_stops", **TIME}),
     "consortium": ("consortium", {}),
     "consortium-run": ("consortium", {"run": JURY}),
     "find": ("find", {"text": "size"}),

@@ -708,6 +708,7 @@ export interface Hit {
   session: string;
   turn: string;
   span: string;
+  message: string;
   time: string;
   before: string;
   match: string;

@@ -35,7 +35,7 @@ def command(
 
     \b
       turnspan diagnose
-      turnspan diagnose premature_stops --since 7d
+      turnspan diagnose early_stops --since 7d
       turnspan diagnose usage --format csv > usage.csv
     """
     from turnspan_console.ids import diagnostic

@@ -132,7 +132,7 @@ def answered_diagnostic(
     name: Annotated[str, Field(description="A diagnostic; empty lists them.")] = "",
     listing: ToolListing = ToolListing(),
 ) -> ToolAnswer:
-    """Run a diagnostic over all records: premature stops, failing tools, loops, errors by type,
+    """Run a diagnostic over all records: early stops, failing tools, loops, errors by type,
     slow and expensive calls, usage..."""
     if not name:
         known = [{"name": one.name, "question": one.question} for one in diagnostics().values()]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 PROJECT: Final = "demo"
 _ROWS: Final = {
     "how_turns_end": 50,
-    "premature_stops": 5,
+    "early_stops": 5,
     "failing_tools": 5,
     "loops": 5,
     "errors_by_type": 5,

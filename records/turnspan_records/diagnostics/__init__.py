@@ -28,7 +28,7 @@ _CHOICE: Final = re.compile(r"^( *)(WHERE|AND) \{chosen:(\w+)\}", re.MULTILINE)
 
 ORDER = (
     "how_turns_end",
-    "premature_stops",
+    "early_stops",
     "unfinished_turns",
     "failing_tools",
     "loops",
@@ -49,6 +49,8 @@ ORDER = (
 )
 """The order in which they are shown; a file that is not named here comes after, by name."""
 
+_FORMER: Final = {"premature_stops": "early_stops"}
+"""Former names, which saved statements, scripts and addresses may have."""
 _HEADER = re.compile(r"-- (title|question|remedy): (.+)")
 
 
@@ -89,6 +91,7 @@ def find(name: str) -> Diagnostic:
         KeyError: no diagnostic, or more than one, is meant.
     """
     wanted = name.strip().lower().replace("-", "_")
+    wanted = _FORMER.get(wanted, wanted)
     known = diagnostics()
     if wanted in known:
         return known[wanted]

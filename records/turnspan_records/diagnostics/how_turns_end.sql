@@ -1,6 +1,6 @@
 -- title: How turns end
 -- question: Why do turns stop, how often, and what does each way of stopping cost?
--- remedy: Read the turns behind a bad reason with `turnspan diagnose premature_stops` or `turnspan replay`; for round_cap raise the budget, for tool_failure see failing_tools.
+-- remedy: Read the turns behind a bad reason with `turnspan diagnose early_stops` or `turnspan replay`; for round_cap raise the budget, for tool_failure see failing_tools.
 SELECT
     if(status = 'final', substringIndex(t.stop_reason, ':', 1), t.status) AS stop_reason,
     count() AS turns,

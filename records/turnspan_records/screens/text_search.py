@@ -62,6 +62,8 @@ class Hit:
     turn: str
     """Empty of a message: many turns may have seen it."""
     span: str
+    message: str
+    """The hash of a message; empty of what is not one."""
     time: datetime
     before: str
     match: str
@@ -278,6 +280,7 @@ def _hit(row: Mapping[str, Any], text: str) -> Hit:
         session=row["session_id"],
         turn=row["turn_id"],
         span=row["span_id"],
+        message=row["message"],
         time=utc(row["nanoseconds"]),
         before=cut[:at],
         match=cut[at : at + len(text)],

@@ -25,7 +25,7 @@ OF_DIAGNOSTICS: dict[str, str] = {
         SELECT {_REASON} AS reason, count() AS turns, avg({_ROUNDS}), avg({_TOOLS}),
             quantile(0.5)(Duration), quantile(0.95)(Duration)
         FROM otel_traces WHERE {_TURN} GROUP BY reason ORDER BY turns DESC""",
-    "premature_stops": f"""
+    "early_stops": f"""
         SELECT Timestamp, {_SESSION}, SpanId, {_REASON}, {_ROUNDS}, {_TOOLS}, {_SAID}
         FROM otel_traces WHERE {_TURN} AND {_REASON} != 'completed' AND {_ROUNDS} < 3
         ORDER BY Timestamp DESC LIMIT 20""",

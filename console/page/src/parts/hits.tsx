@@ -163,6 +163,9 @@ function whole({ project, session, of }: Found) {
 /** Where the hit is in its session, with the text marked. */
 function place(hit: Found): string {
   const { project, session, trace_id } = whole(hit);
-  const at = hit.span || hit.turn;
-  return withParams(["s", project, session], { at, trace: trace_id, q: hit.match });
+  const { kind, turn, span, message, match } = hit;
+  // What a turn says of itself stands at its end, but for what it was asked.
+  const own = kind === "user message" || !turn || span !== turn ? span || turn : `${turn}.end`;
+  const hidden = message || (["user message", "reply"].includes(kind) ? "message" : "");
+  return withParams(["s", project, session], { at: own, hit: hidden, trace: trace_id, q: match });
 }

@@ -36,16 +36,14 @@ export function useFind(session: Session, open: (id: string) => void) {
   };
   useKeys(text ? { out: close } : {});
   useMarks(text, param("at"));
-  // Who comes from a search is brought to the place, from the row that the search knows.
-  const brought = useRef("");
+  const hit = param("hit");
+  // Who comes from a search is brought to the message that it found.
   useEffect(() => {
-    if (!text || brought.current === text || places.length === 0) return;
-    brought.current = text;
-    if (here >= 0 || document.activeElement === field.current) return;
-    const ids = session.rows.map(({ id }) => id);
-    const from = ids.indexOf(param("at"));
-    open(places.find((id) => ids.indexOf(id) >= from) ?? places[0] ?? "");
-  }, [text, places, here, session, open]);
+    if (!hit || !answer) return;
+    const id = placeOfHit(session, places, text, hit, param("at"));
+    replaceParams({ hit: "" });
+    if (id) open(id);
+  }, [hit, answer, places, session, open, text]);
   const number = answer ? counted(places.length, "place") : "…";
   const status = asked.error ? asked.error.message : number;
   const bar = (
@@ -85,6 +83,33 @@ export function useFind(session: Session, open: (id: string) => void) {
     </search>
   );
   return { bar, matches, begin: () => field.current?.select() };
+}
+
+/** The row of a message by its hash; else, of what the turn at `at` was asked or answered. */
+function placeOfHit(
+  session: Session,
+  places: readonly string[],
+  text: string,
+  hit: string,
+  at: string,
+): string | undefined {
+  const none = { turns: [], calls: [], tools: [] };
+  const [message] = placesOf(session, { ...none, messages: [hit] }, text);
+  const wanted = text.toLowerCase();
+  const has = (one: string | undefined) => one?.toLowerCase().includes(wanted);
+  const head = session.outline.messages.find(({ hash }) => hash === hit);
+  // What an answer asks a tool stands in the row of the tool.
+  const tool = session.rows.find(
+    (row) =>
+      row.kind === "tool" && row.call?.span_id === message && has(row.request.asked.arguments),
+  );
+  if (message) return has(head?.text) || !tool ? message : tool.id;
+  const rows = session.rows.filter(({ id }) => places.includes(id));
+  const turn = at.replace(/\.end$/, "");
+  const inside = rows.filter((row) => row.inside.includes(turn) && row.id !== at);
+  if (at) return (at === turn ? inside[0] : inside.at(-1))?.id;
+  // A system prompt is no message of the conversation.
+  return session.rows.find((row) => row.kind === "call" && row.call.system_new)?.id ?? places[0];
 }
 
 /** The rows, in their order, in which something was found. */

@@ -2,6 +2,7 @@
 (
     SELECT
         project, scope AS session_id, '' AS turn_id, '' AS span_id,
+        lower(hex(hash)) AS message,
         toUnixTimestamp64Nano(first_seen) AS nanoseconds,
         concat(role, ' message') AS kind, parts AS found, lowerUTF8(parts) AS words,
         positionCaseInsensitiveUTF8(found, {written:String}) AS at

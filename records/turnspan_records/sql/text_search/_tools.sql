@@ -2,6 +2,7 @@
 (
     SELECT
         project, if(t.session_id = '', t.trace_id, t.session_id) AS session_id, turn_id, span_id,
+        '' AS message,
         toUnixTimestamp64Nano(start_time) AS nanoseconds,
         [('tool', toString(name)), ('tool arguments', arguments), ('tool result', result),
             ('tool error', concat(t.error_type, ' ', t.error_message))] AS texts,

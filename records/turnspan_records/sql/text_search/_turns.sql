@@ -2,7 +2,8 @@
 {_cut}
 (
     SELECT
-        project, if(t.session_id = '', t.trace_id, t.session_id) AS session_id, turn_id, span_id, toUnixTimestamp64Nano(start_time) AS nanoseconds,
+        project, if(t.session_id = '', t.trace_id, t.session_id) AS session_id, turn_id, span_id,
+        '' AS message, toUnixTimestamp64Nano(start_time) AS nanoseconds,
         [('user message', user_message), ('reply', response_text),
             ('why it stopped', concat(t.stop_reason, ' ', t.stop_detail)),
             ('error', concat(t.error_type, ' ', t.error_message))] AS texts,

@@ -33,6 +33,7 @@ SELECT
  session_id,
  turn_id,
  span_id,
+ message,
  nanoseconds,
  substringUTF8(found, greatest(1, toInt64(at) - 60), 300) AS cut
 FROM
@@ -42,6 +43,7 @@ FROM
   if(t.session_id = '', t.trace_id, t.session_id) AS session_id,
   turn_id,
   span_id,
+  '' AS message,
   toUnixTimestamp64Nano(start_time) AS nanoseconds,
   [('user message', user_message), ('reply', response_text), ('why it stopped', concat(t.stop_reason, ' ', t.stop_detail)), ('error', concat(t.error_type, ' ', t.error_message))] AS texts,
   arrayFirst(one -> (positionCaseInsensitiveUTF8(one.2, {text:String}) > 0), texts) AS first,
@@ -63,6 +65,7 @@ SELECT
  session_id,
  turn_id,
  span_id,
+ message,
  nanoseconds,
  substringUTF8(found, greatest(1, toInt64(at) - 60), 300) AS cut
 FROM
@@ -72,6 +75,7 @@ FROM
   if(t.session_id = '', t.trace_id, t.session_id) AS session_id,
   turn_id,
   span_id,
+  '' AS message,
   toUnixTimestamp64Nano(start_time) AS nanoseconds,
   [('tool', toString(name)), ('tool arguments', arguments), ('tool result', result), ('tool error', concat(t.error_type, ' ', t.error_message))] AS texts,
   arrayFirst(one -> (positionCaseInsensitiveUTF8(one.2, {text:String}) > 0), texts) AS first,
@@ -93,6 +97,7 @@ SELECT
  session_id,
  turn_id,
  span_id,
+ message,
  nanoseconds,
  substringUTF8(found, greatest(1, toInt64(at) - 60), 300) AS cut
 FROM
@@ -102,6 +107,7 @@ FROM
   scope AS session_id,
   '' AS turn_id,
   '' AS span_id,
+  lower(hex(hash)) AS message,
   toUnixTimestamp64Nano(first_seen) AS nanoseconds,
   concat(role, ' message') AS kind,
   parts AS found,

@@ -1,5 +1,5 @@
 WITH
- premature AS
+ early AS
  (
   SELECT *
   FROM turn_summary AS t
@@ -16,13 +16,13 @@ SELECT
  rounds,
  tool_call_count AS tools,
  leftUTF8(user_message, 240) AS user_message
-FROM premature AS t
+FROM early AS t
 WHERE start_time >= (
  SELECT min(start_time)
  FROM
  (
   SELECT start_time
-  FROM premature
+  FROM early
   ORDER BY start_time DESC
   LIMIT {limit:UInt32}
  )

@@ -1,7 +1,7 @@
--- title: Premature stops
+-- title: Early stops
 -- question: Which turns ended in fewer than three rounds without completing?
 -- remedy: Replay the session; stop_detail has the evidence. One reason many times in one agent is a bug in its loop or prompt.
-WITH premature AS
+WITH early AS
     (
         SELECT * FROM turn_summary AS t
         WHERE rounds < 3
@@ -21,12 +21,12 @@ SELECT
     rounds,
     tool_call_count AS tools,
     leftUTF8(user_message, 240) AS user_message
-FROM premature AS t
+FROM early AS t
 -- First when the last of them began, with what it takes to tell; the rest is read from then on only.
 WHERE start_time >=
     (
         SELECT min(start_time)
-        FROM (SELECT start_time FROM premature ORDER BY start_time DESC LIMIT {limit:UInt32})
+        FROM (SELECT start_time FROM early ORDER BY start_time DESC LIMIT {limit:UInt32})
     )
 ORDER BY time DESC, turn
 LIMIT {limit:UInt32}
