@@ -31,6 +31,8 @@ from turnspan_records.sql import statement
 
 _INSTRUCTIONS = ("system", "developer")
 _ANSWERED = ("assistant", *_INSTRUCTIONS)
+MOST_NAMED = 2_000
+"""Of more rows than these no ids are sent, and all of the session are read."""
 
 
 def replay(store: Store, project: str, session_id: str, trace_id: str = "") -> Conversation:
@@ -38,7 +40,7 @@ def replay(store: Store, project: str, session_id: str, trace_id: str = "") -> C
 
     An unknown session gives a conversation without steps. Raises ``StoreError`` as ``Store.query``.
     """
-    place = (project, session_id, trace_id)
+    place = RowsOfSession(project, session_id, trace_id)
     columns = selected(TurnRecord, TurnSummary)
     turn_rows = session_rows(store, "replay/turns", place, columns=columns)
     turns = [of_row(TurnRecord, row) for row in turn_rows]
@@ -56,27 +58,70 @@ def replay(store: Store, project: str, session_id: str, trace_id: str = "") -> C
     return conversation
 
 
+@dataclass(frozen=True, slots=True)
+class RowsOfSession:
+    """The rows of a session, or of a trace that has none; with ``until``, the text of a moment in
+    UTC, those that began before it."""
+
+    project: str
+    session: str
+    trace: str = ""
+    until: str = ""
+
+    @property
+    def condition(self) -> str:
+        """What selects the rows."""
+        where = scope_condition(self.session)
+        return f"{where} AND {statement('replay/_before')}" if self.until else where
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """What the condition is given."""
+        given = {"project": self.project, "session": self.session, "trace": self.trace}
+        return given | ({"until": self.until} if self.until else {})
+
+
 def session_rows(
-    store: Store, name: str, place: tuple[str, str, str], /, **fragments: str
+    store: Store,
+    name: str,
+    place: RowsOfSession,
+    /,
+    *,
+    parameters: Mapping[str, object] | None = None,
+    **fragments: str,
 ) -> list[dict[str, Any]]:
-    """The rows of a session, or of a trace that has none, by a question that has ``{where}``.
+    """The answer to a question that has ``{where}``.
 
     Args:
         store: an open store.
         name: the question.
-        place: project, session and trace.
+        place: its rows.
+        parameters: what else it is given.
         fragments: the question's others.
     """
-    project, session_id, trace_id = place
-    sql = statement(name, where=scope_condition(session_id), **fragments)
-    parameters = {"project": project, "session": session_id, "trace": trace_id}
-    return store.query(sql, parameters, ONE_SESSION).dicts()
+    sql = statement(name, where=place.condition, **fragments)
+    return store.query(sql, {**place.parameters, **(parameters or {})}, ONE_SESSION).dicts()
 
 
-def call_rows(store: Store, place: tuple[str, str, str], texts: str) -> list[dict[str, Any]]:
+def call_rows(store: Store, place: RowsOfSession, texts: str) -> list[dict[str, Any]]:
     """The rows of a session's calls, with what ``texts`` selects of their texts."""
     columns = selected(CallFacts, LlmCall)
-    return session_rows(store, "replay/calls", place, columns=columns, texts=texts)
+    rows = session_rows(store, "replay/calls", place, columns=columns, texts=texts)
+    before: dict[str, str] = {}
+    needed: set[str] = set()
+    for row in rows:
+        agent, span = row["agent_name"], row["span_id"]
+        if row["repeated"] is None:
+            needed |= {before.get(agent, span), span}
+        before[agent] = span
+    if needed:
+        spans = sorted(needed) if len(needed) <= MOST_NAMED else []
+        inputs = session_rows(store, "replay/inputs", place, parameters={"spans": spans})
+        by_span = {one["span_id"]: one for one in inputs}
+        for row in rows:
+            if row["repeated"] is None:
+                row.update(by_span[row["span_id"]])
+    return rows
 
 
 def scope_condition(session_id: str) -> str:

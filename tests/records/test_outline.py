@@ -13,7 +13,7 @@ import pytest
 from support.landing import insert
 from support.rows import PROJECT, answered, asked, call, message, said, tool, turn
 from support.shop_session import ASKING, HELLO, REPLY, SYSTEM, hashes, session
-from turnspan_clickhouse.rows.tables import Definition, Record
+from turnspan_clickhouse.rows.tables import Definition, LlmCall, Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.conversation import Conversation, TurnRecord
 from turnspan_records.replay import replay
@@ -247,3 +247,49 @@ def test_a_long_session_is_small_and_says_the_same(landed: Store) -> None:
     packed = gzip.compress(msgspec.json.encode(short), 6)
     assert len(short.messages) == 1_000
     assert len(packed) < 260_000
+
+
+def edited(seed: int) -> list[Record]:
+    """A session of two agents whose histories grow, begin anew, are cut and are edited."""
+    chosen = random.Random(seed)
+    rows: list[Record] = [turn("e1", 0)]
+    pool = [message("user", said(f"{seed} {n}")) for n in range(400)]
+    rows += pool
+    talks: dict[str, list[Any]] = {"main": [], "helper": []}
+    for at in range(80):
+        agent = chosen.choice(["main", "main", "helper"])
+        talk = talks[agent]
+        edit = chosen.random()
+        if edit < 0.05:
+            talk.clear()
+        elif edit < 0.1 and talk:
+            del talk[chosen.randrange(len(talk)) :]
+        elif edit < 0.15 and talk:
+            talk[chosen.randrange(len(talk))] = chosen.choice(pool)
+        talk += chosen.choices(pool, k=chosen.choice([0, 1, 2, 2, 3, 20]))
+        rows.append(call(f"e{at:03}", at, turn_id="e1", agent_name=agent,
+                         input_messages=hashes(*talk)))  # fmt: skip
+    return of(f"edited{seed}", *rows)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_history_comes_back_whole(store: Store, seed: int) -> None:
+    """Of what calls send again only the digest is read; whatever was edited between two calls, each
+    has what it sent, also in rows of before the digests were kept."""
+    rows = edited(seed)
+    insert(store, *rows)
+    sent = {row.span_id: row.input_messages for row in rows if isinstance(row, LlmCall)}
+    for name in ("sent_last", "sent_digests", "head", ""):
+        whole, short = compared(store, f"edited{seed}")
+        for one in whole.calls():
+            assert [bytes.fromhex(hash_) for hash_ in one.input_hashes] == sent[one.span_id]
+        if name:
+            table = "message" if name == "head" else "llm_call"
+            store.command(f"ALTER TABLE {table} CLEAR COLUMN {name} SETTINGS mutations_sync = 2")
+    for calls in (1, 17, 79, 80, 500):
+        begun = outline(store, PROJECT, f"edited{seed}", calls=calls)
+        assert begun.continues == (calls < len(sent)) and begun.cursor == short.cursor
+        for name in ("calls", "messages", "turns", "steps"):
+            some, every = getattr(begun, name), getattr(short, name)
+            assert some == every[: len(some)], name
+        assert len(begun.calls) == min(calls, len(sent))

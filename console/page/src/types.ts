@@ -992,6 +992,7 @@ export interface Outline {
   messages: Head[];
   definitions: DefinitionHead[];
   steps: OutlineStep[];
+  continues: boolean;
 }
 
 export interface OutlineAnswer {
@@ -1046,6 +1047,7 @@ export interface OutlineQuery {
   session?: string;
   trace?: string;
   after?: string;
+  calls?: number;
 }
 
 export interface OutlineRequest {

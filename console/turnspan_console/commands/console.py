@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -159,6 +160,10 @@ def _serve(
     if open_browser:
         _open(entrance)
     end_in_order()
+    # A long session is a million short-lived objects: looking for cycles among them each time that
+    # 700 are new is a fifth of what it takes to show it.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     with contextlib.suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])
 

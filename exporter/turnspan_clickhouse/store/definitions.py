@@ -34,7 +34,7 @@ _COLUMN = later(
     r"^    (?:ADD COLUMN IF NOT EXISTS )?(?!INDEX\b|ADD\b|MATERIALIZE\b)(\w+) (?!.* ALIAS )", re.M
 )
 _PART_COLUMN = later(r"^`(.+)` ", re.M)
-_ADDING = later(r"ADD (?:COLUMN )?|IF NOT EXISTS |,\n    MATERIALIZE INDEX \w+")
+_ADDING = later(r"ADD (?:COLUMN )?|IF NOT EXISTS |,\n    MATERIALIZE (?:INDEX|COLUMN) \w+")
 _CREATE = later(r"\A.*?CREATE TABLE IF NOT EXISTS \S+ *\n(?=\()", re.S)
 
 

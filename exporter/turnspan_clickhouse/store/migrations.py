@@ -67,6 +67,7 @@ _REPLICATED_WINDOW = (
     r"replicated_deduplication_window = \1, replicated_deduplication_window_seconds = 604800"
 )
 _ALTERED_COLUMN = later(r"^ALTER TABLE .*\bCOLUMN\b", re.DOTALL | re.MULTILINE)
+_MATERIALIZED = later(r",\n *MATERIALIZE COLUMN \w+")
 _OWN_CONTENT = "content_project = r.project AND content_scope = r.message_scope"
 _UNKNOWN_TABLE, _UNKNOWN_DATABASE = 60, 81
 # What one migrator may see of another: CREATE OR REPLACE VIEW exchanges and drops names.
@@ -195,7 +196,8 @@ def statements(migration: Migration, dsn: Dsn) -> list[str]:
             f" {database}, {name}_local, {distributed['shard_by']})"
         )
     else:
-        result.append(result[0].replace(f"{database}.{name}_local", f"{database}.{name}"))
+        altered = result[0].replace(f"{database}.{name}_local", f"{database}.{name}")
+        result.append(_MATERIALIZED.sub("", altered))
     return result
 
 

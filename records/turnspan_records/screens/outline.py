@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from turnspan_clickhouse.rows.tables import ToolCall, TurnSummary
@@ -24,6 +24,7 @@ from turnspan_records.conversation import (
 from turnspan_records.messages import ONE_SESSION, known_hash, load_definitions
 from turnspan_records.replay import (
     Assembled,
+    RowsOfSession,
     assemble,
     call_rows,
     scope_condition,
@@ -47,26 +48,35 @@ from turnspan_records.screens.outline_types import (
 from turnspan_records.sql import statement
 
 
-def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> Outline:
-    """The outline of a session, or of a trace if ``session_id`` is empty.
+def outline(
+    store: Store, project: str, session_id: str, trace_id: str = "", *, calls: int = 0
+) -> Outline:
+    """The outline of a session, or of a trace if ``session_id`` is empty; with ``calls`` of its
+    beginning, as far as so many calls.
 
     An unknown session gives an outline without steps. Raises ``StoreError`` as ``Store.query``."""
-    place = (project, session_id, trace_id)
+    place = RowsOfSession(project, session_id, trace_id)
     cursor = newest(store, project, session_id, trace_id)  # before: what lands meanwhile is newer
+    if calls:
+        given = {"calls": calls}
+        following = session_rows(store, "outline/moment_of_call", place, parameters=given)
+        place = replace(place, until="".join(row["time"] for row in following))
     columns = selected(TurnRecord, TurnSummary, "user_message", "response_text")
     turn_rows = session_rows(store, "outline/turns", place, columns=columns, cut=previews.CUT)
     calls_as_sent = call_rows(store, place, statement("outline/call_texts", cut=previews.CUT))
     columns = selected(ToolExecutionRecord, ToolCall, "arguments", "result")
     tool_rows = session_rows(store, "outline/tools", place, columns=columns, cut=previews.CUT)
-    known = previews.load_heads(store, project, session_id or trace_id)
+    named = (row[name] for row in calls_as_sent for name in ("input_hashes", "output_hashes"))
+    hashes = {hash_ for one in named for hash_ in one} if place.until else ()
+    known = previews.load_heads(store, project, session_id or trace_id, hashes)
     sent = sent_calls(calls_as_sent)
     tools = [of_row(ToolExecutionRecord, row) for row in tool_rows]
     turns = [of_row(TurnRecord, row) for row in turn_rows]
     prompts = {one.call.system_hash: "" for one in sent}
     assembled = assemble(turns, sent, tools, known.messages, prompts, known.gists)
     told = _OutlineBuilder(calls_as_sent, tool_rows, assembled, known)
-    calls = tuple(told.call(one.call) for one in sent)
-    _add_tool_changes(store, project, calls)
+    rows = tuple(told.call(one.call) for one in sent)
+    _add_tool_changes(store, project, rows)
     return Outline(
         project,
         session_id,
@@ -74,11 +84,12 @@ def outline(store: Store, project: str, session_id: str, trace_id: str = "") -> 
         cursor=cursor,
         running=any(turn.status == "running" for turn in turns),
         turns=tuple(_turn(turn, row) for turn, row in zip(turns, turn_rows, strict=True)),
-        calls=calls,
+        calls=rows,
         tools=tuple(told.tools(tools)),
         messages=tuple(told.messages),
-        definitions=_definitions(store, project, calls),
+        definitions=_definitions(store, project, rows),
         steps=tuple(_steps(assembled.steps)),
+        continues=bool(place.until),
     )
 
 
@@ -145,7 +156,7 @@ class _OutlineBuilder:
         given = previews.result_of(request.seen)
         as_given = False
         if request.answered and ran is not None:
-            as_given = given.digest == int(self._tools[ran.span_id]["answered_digest"])
+            as_given = given.digest == self._tools[ran.span_id]["answered_digest"]
         if as_given and ran is not None:
             self._as_given.add(ran.span_id)
         return OutlineRequest(

@@ -148,7 +148,8 @@ class OutlineStep:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A session, or a trace without one. ``cursor`` is its newest moment (``newest``)."""
+    """A session, or a trace without one. ``cursor`` is its newest moment (``newest``);
+    ``continues`` says that this is its beginning only."""
 
     project: str
     session_id: str
@@ -161,3 +162,4 @@ class Outline:
     messages: tuple[Head, ...] = ()
     definitions: tuple[DefinitionHead, ...] = ()
     steps: tuple[OutlineStep, ...] = ()
+    continues: bool = False

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import orjson
 
 from turnspan.content.model import dumps_text
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import ONE_SESSION
+from turnspan_records.replay import MOST_NAMED
 from turnspan_records.screens.outline_types import HEAD, Head
 from turnspan_records.sql import statement
 
 CUT = str(HEAD + 1)
-"""One more, which tells whether there is more."""
+"""One more, which tells whether there is more: what ``message.head`` has of a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class ToolResultPreview:
     space, to be compared with that of the tool's own."""
 
     text: str = ""
-    digest: int = 0
+    digest: str = ""
 
 
 def result_of(response: object) -> ToolResultPreview:
@@ -40,34 +43,30 @@ class MessagePreviews:
     gists: dict[str, str] = field(default_factory=dict[str, str])
 
 
-def load_heads(store: Store, project: str, scope: str) -> MessagePreviews:
-    """Every message of a scope, its texts cut."""
-    result = store.query(
-        statement("outline/messages", cut=CUT), {"project": project, "scope": scope}, ONE_SESSION
-    )
+def load_heads(
+    store: Store, project: str, scope: str, hashes: Collection[str] = ()
+) -> MessagePreviews:
+    """The messages of a scope, their texts cut: all of them, or those named, if these are few."""
+    named = sorted(hashes) if len(hashes) <= MOST_NAMED else []
+    parameters = {"project": project, "scope": scope, "hashes": named}
+    result = store.query(statement("outline/messages"), parameters, ONE_SESSION)
     found = MessagePreviews()
-    for hash_, role, name, size, dialect, gist, heads in result.rows:
-        parts = [_part(head) for head in heads]
-        found.messages[hash_] = MessageRecord(hash_, role, name, parts, "", dialect)
+    for hash_, role, name, dialect, head in result.rows:
+        size, gist, parts = orjson.loads(head)
+        found.messages[hash_] = MessageRecord(hash_, role, name, [*map(_part, parts)], "", dialect)
         found.sizes[hash_] = size
-        found.gists[hash_] = gist
+        found.gists[hash_] = f"gist {gist}" if gist else hash_
     return found
 
 
-_FIELDS = ("type", "id", "name", "content", "arguments", "response", "digest")
-
-
-def _part(head: Any) -> dict[str, Any]:
-    # A tuple with names comes as a dictionary, one without as a tuple.
-    values = tuple(head.values()) if isinstance(head, dict) else head  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType, reportUnknownArgumentType]
-    part: dict[str, Any] = dict(zip(_FIELDS, values, strict=True))  # pyright: ignore[reportUnknownArgumentType]
-    kind = part["type"]
-    if kind != "tool_call":
-        del part["arguments"]
-    digest = part.pop("digest")
-    part["response"] = ToolResultPreview(part["response"], digest)
-    if kind != "tool_call_response":
-        del part["response"]
+def _part(head: Sequence[str]) -> dict[str, Any]:
+    """A part of the column ``message.head``."""
+    kind, id_, name, content, arguments, response, digest = head
+    part: dict[str, Any] = {"type": kind, "id": id_, "name": name, "content": content}
+    if kind == "tool_call":
+        part["arguments"] = arguments
+    elif kind == "tool_call_response":
+        part["response"] = ToolResultPreview(response, digest)
     return part
 
 

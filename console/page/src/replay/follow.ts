@@ -1,21 +1,36 @@
-// The outline of a session, and the newer one while it is followed.
-import { useEffect, useState } from "preact/hooks";
+// The outline of a session: of a long one its beginning, then all of it; and the newer one while it
+// is followed.
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { ask } from "../api";
-import type { Outline, OutlineQuery } from "../types";
+import type { Outline, OutlineAnswer, OutlineQuery } from "../types";
+import { param } from "../url";
 import { useAsk } from "../use_ask";
 
 const EVERY = 1_000;
 const PATIENT = 5_000;
+/** Calls of the beginning: what is in view at once, and is not half of most sessions. */
+const BEGINNING = 60;
 
 /** Asks for newer rows each second while it follows and the page is visible. */
 export function useOutline(query: OutlineQuery, following: boolean) {
-  const asked = useAsk("GET /api/outline", query);
+  const { project, session, trace } = query;
+  // What the address names may stand anywhere.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: where a session is opened, not each move in it.
+  const begins = useMemo(
+    () => !following && !param("at") && !param("only"),
+    [project, session, trace],
+  );
+  const begun = useAsk("GET /api/outline", begins ? { ...query, calls: BEGINNING } : null);
+  const beginning = outlineOf(begun.answer, query);
+  const enough = begins && !begun.error && !beginning?.continues;
+  const all = useAsk("GET /api/outline", enough ? null : query);
+  const whole = outlineOf(all.answer, query);
+  const asked = whole || all.error || !begins ? all : begun;
   const [newer, setNewer] = useState<Outline | null>(null);
-  const first = asked.answer?.outline ?? null;
+  const first = whole ?? beginning ?? asked.answer?.outline ?? null;
   const same = newer !== null && first !== null && sameSession(newer, first);
   const outline = same && writtenAt(newer) >= writtenAt(first) ? newer : first;
   const cursor = outline?.cursor ?? "";
-  const { project, session, trace } = query;
 
   useEffect(() => {
     if (!following) return;
@@ -54,7 +69,17 @@ function writtenAt(outline: Outline): number {
   return Number(outline.cursor.split(".")[0]);
 }
 
-function sameSession(one: Outline, other: Outline): boolean {
+/** The outline of an answer, unless it is that of the session before. */
+function outlineOf(answer: OutlineAnswer | null, query: OutlineQuery): Outline | null {
+  const outline = answer?.outline ?? null;
+  const { project, session = "", trace = "" } = query;
+  const known = { project, session_id: session, trace_id: trace };
+  return outline && sameSession(outline, known) ? outline : null;
+}
+
+type Place = Pick<Outline, "project" | "session_id" | "trace_id">;
+
+function sameSession(one: Place, other: Place): boolean {
   return (
     one.project === other.project &&
     one.session_id === other.session_id &&

@@ -27,13 +27,15 @@ export function Header({ outline, level, only, following, children }: Props) {
     : null;
   const id = outline.session_id || outline.trace_id;
   const title = roots.find((turn) => turn.user_message.head.trim())?.user_message.head;
-  const last = roots.at(-1);
-  const facts = [
-    counted(outline.turns.length, "turn"),
-    counted(outline.calls.length, "call"),
-    cost === null ? "cost unknown" : dollars(cost),
-    outline.running || !roots.length ? "" : seconds(lasted(roots)),
-  ];
+  const last = outline.continues ? undefined : roots.at(-1);
+  const facts = outline.continues
+    ? [`the first ${counted(outline.calls.length, "call")}; the others are being read`]
+    : [
+        counted(outline.turns.length, "turn"),
+        counted(outline.calls.length, "call"),
+        cost === null ? "cost unknown" : dollars(cost),
+        outline.running || !roots.length ? "" : seconds(lasted(roots)),
+      ];
   return (
     <header class="bar stays">
       <h1>{title ? <Line text={title} /> : <Id id={id} what="session" />}</h1>
@@ -75,7 +77,7 @@ export function Header({ outline, level, only, following, children }: Props) {
         <CompareWith
           kind="turn"
           project={outline.project}
-          id={roots.at(-1)?.turn_id ?? ""}
+          id={last?.turn_id ?? ""}
           words={`the last turn of ${id}`}
         />
         <button

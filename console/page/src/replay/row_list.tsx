@@ -47,7 +47,7 @@ export function Rows({ list, session, shown, at, folded, clicked, toggle }: Rows
       class="rows"
       role="feed"
       aria-label="The session"
-      aria-busy={whole && end < shown.length}
+      aria-busy={session.outline.continues || (whole && end < shown.length)}
       ref={list}
     >
       {start > 0 && (

@@ -1,4 +1,5 @@
 // What the keys do in a replay.
+import { useEffect, useRef } from "preact/hooks";
 import { ask } from "../api";
 import { announce } from "../frame/live";
 import { useKeys } from "../keys";
@@ -26,14 +27,23 @@ export function useReplayKeys(keyed: Keyed): void {
     const next = shown[placeAfter(shown, at, by, wanted)];
     return next ? open(next.id) : false;
   };
+  const waiting = useRef<1 | -1 | 0>(0);
   // Problems are looked for in all rows: a fold or a level does not hide them from these keys.
   const problem = (by: 1 | -1) => {
     const every = session.rows;
     const from = row ? every.indexOf(row) : by > 0 ? -1 : every.length;
     const next = every[placeAfter(every, from, by, (other) => other.problem)];
-    if (next) open(next.id);
+    // The rest of a long session is still to come: it may have one.
+    if (session.outline.continues && (!next || (by < 0 && !row))) waiting.current = by;
+    else if (next) open(next.id);
     else announce(by > 0 ? "No problem after this" : "No problem before this");
   };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the rest has come.
+  useEffect(() => {
+    const by = waiting.current;
+    waiting.current = 0;
+    if (by) problem(by);
+  }, [session.outline.continues]);
   const fold = (on: boolean) => {
     const turn = row?.kind === "turn" ? row.turn.turn_id : row?.inside.at(-1);
     if (!turn || folded.has(turn) === on) return false;

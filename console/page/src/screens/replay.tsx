@@ -28,7 +28,7 @@ export function Replay() {
   const { asked, outline } = useOutline(query, following);
   useStatus(
     commandLine(["replay", session || query.trace]),
-    outline ? counted(outline.calls.length, "call") : "",
+    outline && !outline.continues ? counted(outline.calls.length, "call") : "",
   );
   return (
     <Answered asked={asked} heading={plain(session || query.trace)}>

@@ -39,6 +39,8 @@ class OutlineQuery:
     trace: str = ""
     after: str = ""
     """The ``cursor`` of the outline that is known already."""
+    calls: Annotated[int, Meta(ge=0, le=100_000)] = 0
+    """Its beginning alone, as far as so many calls; 0: all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ class OutlineAnswer:
 def _outline(store: Store, query: OutlineQuery) -> OutlineAnswer:
     if query.after and newest(store, query.project, query.session, query.trace) == query.after:
         return OutlineAnswer(None)
-    return OutlineAnswer(outline(store, query.project, query.session, query.trace))
+    found = outline(store, query.project, query.session, query.trace, calls=query.calls)
+    return OutlineAnswer(found)
 
 
 @dataclass(frozen=True, slots=True)

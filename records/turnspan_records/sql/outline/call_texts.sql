@@ -6,5 +6,5 @@ if(tool_calls = '', '', toJSONString(arrayMap(c -> CAST(
     JSONExtract(tool_calls, 'Array(Tuple(id String, name String, arguments String))'))))
     AS tool_calls,
 cache_write_tokens, tokens_estimated, consortium_id,
-length(sent.response_text) AS answered_bytes, length(input_messages) AS sent_count,
+length(sent.response_text) AS answered_bytes,
 lower(hex(tool_definitions)) AS tools_hash,

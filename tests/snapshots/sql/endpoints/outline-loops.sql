@@ -95,25 +95,22 @@ SELECT
  tokens_estimated,
  consortium_id,
  length(sent.response_text) AS answered_bytes,
- length(input_messages) AS sent_count,
  lower(hex(tool_definitions)) AS tools_hash,
- toUInt32(if(other = 0, toInt64(length(input_messages)), toInt64(other) - 1)) AS repeated,
- arrayMap(h -> lower(hex(h)), arraySlice(input_messages, repeated + 1)) AS input_hashes,
+ sent_count,
+ multiIf(((before.1) <= sent_count) AND ((sent_count - (before.1)) < length(sent_digests)) AND ((sent_digests[(toInt64(before.1) - toInt64(sent_count)) - 1]) = (before.2)), toUInt32(before.1), sent_count <= length(sent_last), 0, NULL) AS repeated,
+ arrayMap(h -> lower(hex(h)), arraySlice(sent_last, ((length(sent_last) + 1) + ifNull(repeated, sent_count)) - sent_count)) AS input_hashes,
  arrayMap(h -> lower(hex(h)), output_messages) AS output_hashes,
  lower(hex(system_prompt)) AS system_hash
 FROM
 (
  SELECT
   *,
-  if(startsWith(input_messages, before), length(before) + 1, arrayFirstIndex((old, new) -> (old != new), arrayResize(before, length(input_messages)), input_messages)) AS other
- FROM
- (
-  SELECT
-   *,
-   lagInFrame(input_messages) OVER (PARTITION BY agent_name ORDER BY start_time ASC, span_id ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
-  FROM llm_call
-  WHERE (project = {project:String}) AND (session_id = {session:String})
- )
+  sent_last,
+  sent_digests,
+  input_messages.size0 AS sent_count,
+  lagInFrame((sent_count, sent_digests[-1])) OVER (PARTITION BY agent_name ORDER BY start_time ASC, span_id ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
+ FROM llm_call
+ WHERE (project = {project:String}) AND (session_id = {session:String})
 ) AS sent
 ORDER BY
  start_time ASC,
@@ -138,26 +135,20 @@ SELECT
  length(tool_call.result) AS answered_bytes,
  sipHash64(name, tool_call.arguments) AS asked_digest,
  if(tool_call.result = '', tool_call.error_message, tool_call.result) AS answered,
- sipHash64(translate(answered, ' \n\t', '')) AS answered_digest
+ hex(sipHash64(translate(answered, ' \n\t', ''))) AS answered_digest
 FROM tool_call
 WHERE (project = {project:String}) AND (session_id = {session:String})
 ORDER BY
  start_time ASC,
  span_id ASC;
 
-WITH
- JSONExtract(parts, 'Array(Tuple(type String, id String, name String, content String,\n        arguments String, response String))') AS found,
- arrayStringConcat(arrayMap(p -> p.content, arrayFilter(p -> (p.type = 'text'), found)), '\n\n') AS said,
- arrayMap(p -> (p.id, p.name), arrayFilter(p -> (p.type = 'tool_call'), found)) AS asked,
- arrayMap(p -> JSONExtract(if(startsWith(p.response, '[{'), p.response, ''), 'Array(Tuple(type String, text String))'), found) AS blocks,
- arrayMap((p, of) -> if((NOT empty(of)) AND arrayAll(block -> ((block.1) = 'text'), of), arrayStringConcat(of.2, '\n'), p.response), found, blocks) AS responses
 SELECT
  lower(hex(hash)) AS id,
  role,
  name,
- length(parts) AS size,
  dialect,
- if(role = 'assistant', concat('gist ', hex(sipHash128(trimBoth(said), asked))), lower(hex(hash))) AS gist,
- if(empty(found) AND (parts != '') AND (parts != '[]'), [('text', '', '', leftUTF8(parts, 301), '', '', toUInt64(0))], arrayMap((p, answer) -> (p.type, p.id, p.name, leftUTF8(p.content, 301), leftUTF8(p.arguments, 301), leftUTF8(answer, 301), if(p.type = 'tool_call_response', sipHash64(translate(answer, ' \n\t', '')), 0)), found, responses)) AS heads
+ head
 FROM message
-WHERE (project = {project:String}) AND (scope = {scope:String});
+WHERE (project = {project:String}) AND (scope = {scope:String}) AND (empty({hashes:Array(String)}) OR (hash IN (
+ SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16)
+)));

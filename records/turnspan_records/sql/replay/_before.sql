@@ -1,0 +1,1 @@
+start_time < {until:DateTime64(9, 'UTC')}
