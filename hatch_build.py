@@ -146,6 +146,7 @@ COMPILED = (
     "turnspan_clickhouse/rows/context_tables.py",
     "turnspan_clickhouse/rows/consortium_tables.py",
     "turnspan_clickhouse/rows/keeping_tables.py",
+    "turnspan_clickhouse/rows/running_call.py",
     "turnspan_clickhouse/rows/native_types.py",
     "turnspan_clickhouse/normalise/normaliser.py",
     "turnspan_clickhouse/normalise/agent_spans.py",

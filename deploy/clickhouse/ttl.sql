@@ -35,6 +35,7 @@ ALTER TABLE turnspan.span MODIFY TTL
     toDateTime(start_time) + INTERVAL 30 DAY TO VOLUME 'cold',
     toDateTime(start_time) + INTERVAL 90 DAY DELETE;
 
+ALTER TABLE turnspan.llm_call_running MODIFY TTL toDateTime(start_time) + INTERVAL 365 DAY DELETE;
 ALTER TABLE turnspan.consortium MODIFY TTL toDateTime(started_at) + INTERVAL 365 DAY DELETE;
 ALTER TABLE turnspan.consortium_iteration MODIFY TTL toDateTime(started_at) + INTERVAL 365 DAY DELETE;
 ALTER TABLE turnspan.consortium_member MODIFY TTL toDateTime(started_at) + INTERVAL 365 DAY DELETE;

@@ -134,6 +134,7 @@ class ClickHouseSpanExporter(RecordExporter):
                     batch.content = 0
 
             self._normalise(spans, batch, relieve, again=soon)
+            self._normaliser.running(batch, spans)
             self._normaliser.finish(batch)
             fine = self._write(batch) is SpanExportResult.SUCCESS and fine
             return SpanExportResult.SUCCESS if fine else SpanExportResult.FAILURE
@@ -263,6 +264,7 @@ class ClickHouseSpanExporter(RecordExporter):
             batch = self._batch()
             self._add_announced(batch, (), soon=soon)
             self._normalise((), batch, again=soon)
+            self._normaliser.running(batch, last=last)
             self._normaliser.finish(batch, last=last)
             return self._write(batch)
 

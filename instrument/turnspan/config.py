@@ -80,6 +80,10 @@ class Settings:
     ``usd=5 calls=100 per=session``."""
     flush_interval: float = 0.5
     """Seconds between writes to the spool. A kill -9 can lose that much."""
+    running_calls_after: float = 1.0
+    """Seconds after which a model call that still runs is stored: its prompt, then its text so far,
+    every 2 seconds at most. A kill -9 loses only the text since. 0: calls are stored when they
+    end."""
     queue_size: int = 65_536
     """The most finished spans in memory. Beyond it the oldest are dropped and counted."""
     batch_size: int = 1_024
@@ -124,6 +128,10 @@ def _positive_float(text: str) -> float:
     if not 0 < value < 86_400:
         raise ValueError("write a number of seconds above 0")
     return value
+
+
+def _seconds(text: str) -> float:
+    return _positive_float(text) if float(text) else 0.0
 
 
 def _content_mode(text: str) -> bool:
@@ -188,6 +196,12 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option("watch_unrecorded", "TURNSPAN_WATCH_UNRECORDED", _boolean, "count unrecorded calls"),
     Option("limits", "TURNSPAN_LIMITS", read_limits, "limits of model calls"),
     Option("flush_interval", "TURNSPAN_FLUSH_INTERVAL", _positive_float, "seconds between writes"),
+    Option(
+        "running_calls_after",
+        "TURNSPAN_RUNNING_CALLS_AFTER",
+        _seconds,
+        "seconds until a running call is stored",
+    ),
     Option("queue_size", "TURNSPAN_QUEUE_SIZE", _positive_int, "finished spans kept in memory"),
     Option("batch_size", "TURNSPAN_BATCH_SIZE", _positive_int, "spans that trigger a write"),
 )
@@ -246,8 +260,9 @@ def _checked(name: str, value: Any, default: Any) -> Any:
         if not isinstance(value, bool):
             raise ConfigError(f"{name} must be True or False, not {value!r}")
         return value
-    if name == "content_limit_bytes" and type(value) is int and not value:
-        return 0
+    may_be_none = name in ("content_limit_bytes", "running_calls_after")
+    if may_be_none and type(value) in (int, float) and not value:
+        return type(default)(0)
     if isinstance(default, (int, float)):
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
             raise ConfigError(f"{name} must be a number above 0, not {value!r}")

@@ -131,6 +131,8 @@ class Inference(WithBlock["Inference"]):
                 self._first = time.perf_counter()
                 if self._call is not None:
                     self._call.chunks = self._call.state.metrics.chunk_clock()
+                    manual, parts = self._manual, self._parts
+                    self._call.streams(lambda: manual.plain("".join(parts)))
             elif self._call is not None and self._call.chunks is not None:
                 self._call.chunks.append(time.perf_counter())
             self._parts.append(text_of(text))

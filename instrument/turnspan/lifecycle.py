@@ -131,6 +131,7 @@ class Recorder:
         logger_provider: LoggerProvider | None = None,
         resource_attributes: Mapping[str, Any] | None = None,
         flush_interval: float | None = None,
+        running_calls_after: float | None = None,
         queue_size: int | None = None,
         batch_size: int | None = None,
     ) -> None:
@@ -166,6 +167,7 @@ class Recorder:
             logger_provider: where events go, instead of the global provider.
             resource_attributes: more attributes of a provider that Turnspan makes.
             flush_interval: seconds between writes to the spool.
+            running_calls_after: seconds until a running model call is stored; 0: when it ends.
             queue_size: the most finished spans in memory.
             batch_size: finished spans that trigger an earlier write.
 
@@ -190,6 +192,7 @@ class Recorder:
                 "limits": limits,
                 "emit_events": emit_events,
                 "flush_interval": flush_interval,
+                "running_calls_after": running_calls_after,
                 "queue_size": queue_size,
                 "batch_size": batch_size,
             }

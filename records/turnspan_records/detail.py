@@ -58,15 +58,15 @@ def detail(store: Store, found: RecordRef) -> Detail:
     return result
 
 
-def _recorded(store: Store, found: RecordRef) -> Detail:
-    """A row with its texts and the tables below it."""
+def _recorded(store: Store, found: RecordRef, question: str = "") -> Detail:
+    """A row with its texts and the tables below it; ``question`` is that of its kind."""
     parameters: dict[str, object] = {
         "project": found.project,
         "session": found.session_id,
         "turn": found.turn_id,
         "id": found.id,
     }
-    facts = ask_row(store, f"show/{found.kind}", found.id, **parameters)
+    facts = ask_row(store, f"show/{question or found.kind}", found.id, **parameters)
     if found.kind == "attempt":
         parameters["since"] = f"{facts['started_at']:%Y-%m-%d %H:%M:%S}"
     texts = {name: str(facts.pop(name)) for name in _TEXTS.get(found.kind, ())}
@@ -140,7 +140,10 @@ def _context(store: Store, found: RecordRef) -> Detail:
 
 
 def _call(store: Store, found: RecordRef) -> Detail:
-    result = _recorded(store, found)
+    try:
+        result = _recorded(store, found)
+    except KeyError:  # it has not ended
+        result = _recorded(store, found, "running_call")
     facts = result.facts
     inputs: list[bytes] = facts.pop("input_messages")
     outputs: list[bytes] = facts.pop("output_messages")

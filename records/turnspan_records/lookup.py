@@ -46,6 +46,12 @@ _SOURCES: tuple[tuple[str, str, str, str], ...] = (
     ("consortium", "consortium", "consortium_id", "session_id, trace_id, turn_id"),
     ("consortium", "llm_call", "consortium_id", "'', '', ''"),
 )
+_UNENDED = (
+    ("session", "llm_call_running", "session_id", "session_id, '', ''"),
+    ("trace", "llm_call_running", "trace_id", "'', trace_id, ''"),
+    ("call", "llm_call_running", "span_id", "session_id, trace_id, turn_id"),
+)
+"""Of a model call that has not ended there is nothing else: asked where nothing else tells."""
 _SPANS = ("span", "span", "span_id", "session_id, trace_id, turn_id")
 """Every call, tool, turn and context is a span too: asked apart, only where those do not tell."""
 
@@ -91,7 +97,7 @@ def _is_like_id(word: str) -> bool:
 
 
 def _with_id(store: Store, id_: str) -> list[RecordRef]:
-    exact = _search(store, _SOURCES, "=", id_)
+    exact = _search(store, _SOURCES, "=", id_) or _search(store, _UNENDED, "=", id_)
     # The id of a trace or of a named span is that of no other span; a session's may be any text,
     # but hardly looks like a span's.
     span_like = len(id_) == _DIGITS["span_id"]
@@ -100,7 +106,8 @@ def _with_id(store: Store, id_: str) -> list[RecordRef]:
     if exact or len(id_.replace("…", "")) < SHORTEST_PREFIX:
         return _told_apart(exact)
     sources = [one for one in (*_SOURCES, _SPANS) if len(id_) < _DIGITS.get(one[2], len(id_) + 1)]
-    found = _search(store, sources, "LIKE", _pattern(id_))
+    pattern = _pattern(id_)
+    found = _search(store, sources, "LIKE", pattern) or _search(store, _UNENDED, "LIKE", pattern)
     named = {one.id for one in found if one.kind in ("turn", "call", "tool", "context")}
     return _told_apart(one for one in found if one.kind != "span" or one.id not in named)
 

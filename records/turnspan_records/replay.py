@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
+from turnspan_clickhouse.rows.tables import LlmCall, RunningCall, ToolCall, TurnSummary
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row, selected
 from turnspan_records.conversation import (
@@ -29,6 +29,16 @@ from turnspan_records.messages import (
 )
 from turnspan_records.sql import statement
 
+_NOT_YET: Final = {
+    **dict.fromkeys(("time_to_first_chunk", "cost_usd", "input_tokens", "output_tokens")),
+    **dict.fromkeys(("cache_read_tokens", "reasoning_tokens")),
+    "finish_reasons": (),
+    "output_hashes": (),
+    "tries": 1,
+    "error_type": "",
+    "error_message": "",
+}
+"""What is not known of a call before its end."""
 _INSTRUCTIONS = ("system", "developer")
 _ANSWERED = ("assistant", *_INSTRUCTIONS)
 MOST_NAMED = 2_000
@@ -44,7 +54,8 @@ def replay(store: Store, project: str, session_id: str, trace_id: str = "") -> C
     columns = selected(TurnRecord, TurnSummary)
     turn_rows = session_rows(store, "replay/turns", place, columns=columns)
     turns = [of_row(TurnRecord, row) for row in turn_rows]
-    sent = sent_calls(call_rows(store, place, statement("replay/call_texts")))
+    texts = statement("replay/call_texts")
+    sent = sent_calls(call_rows(store, place, texts, texts))
     columns = selected(ToolExecutionRecord, ToolCall)
     tool_rows = session_rows(store, "replay/tools", place, columns=columns)
     tools = [of_row(ToolExecutionRecord, row) for row in tool_rows]
@@ -103,8 +114,11 @@ def session_rows(
     return store.query(sql, {**place.parameters, **(parameters or {})}, ONE_SESSION).dicts()
 
 
-def call_rows(store: Store, place: RowsOfSession, texts: str) -> list[dict[str, Any]]:
-    """The rows of a session's calls, with what ``texts`` selects of their texts."""
+def call_rows(
+    store: Store, place: RowsOfSession, texts: str, texts_so_far: str
+) -> list[dict[str, Any]]:
+    """The rows of a session's calls, with what ``texts`` selects of their texts; then of those that
+    have not ended, with what ``texts_so_far`` selects."""
     columns = selected(CallFacts, LlmCall)
     rows = session_rows(store, "replay/calls", place, columns=columns, texts=texts)
     before: dict[str, str] = {}
@@ -121,7 +135,11 @@ def call_rows(store: Store, place: RowsOfSession, texts: str) -> list[dict[str, 
         for row in rows:
             if row["repeated"] is None:
                 row.update(by_span[row["span_id"]])
-    return rows
+    columns = selected(CallFacts, RunningCall)
+    running = session_rows(
+        store, "replay/running_calls", place, columns=columns, texts=texts_so_far
+    )
+    return [*rows, *({**_NOT_YET, **row} for row in running)]
 
 
 def scope_condition(session_id: str) -> str:

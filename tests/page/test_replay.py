@@ -194,7 +194,7 @@ def test_a_long_session_keeps_few_rows_and_finds_in_all(look: Look, made_page: S
 
 AGENT = """
 import sys, turnspan
-turnspan.configure(project="live", capture_content=True)
+turnspan.configure(project="live", capture_content=True, running_calls_after=0.01)
 def wait():
     print("at", flush=True)
     sys.stdin.readline()
@@ -204,7 +204,10 @@ def say(text):
         call.response(text=text)
 @turnspan.agent(name="slow")
 def turn():
-    say("first words"); turnspan.flush(local=True); wait()
+    say("first words")
+    asked = [{"role": "user", "content": "how far \u202e<b>are you</b>"}]
+    with turnspan.inference(model="slow", provider="p", messages=asked) as call:
+        call.chunk("**so far** \\x1b[31m " + "word " * 40); turnspan.flush(local=True); wait()
     say("second words"); turnspan.flush(local=True); wait()
     return "done"
 with turnspan.session("live"):
@@ -231,11 +234,19 @@ def test_a_session_is_followed(look: Look, tmp_path: Path, monkeypatch: pytest.M
             # So low that the end of the session is far below.
             seen = opened(look, page, replay_of("live", "live", f="1"), height=160)
             seen.expected = ("ERR_CONNECTION_REFUSED",)  # of the server that ends before the page
-            seen.press("j", "j")
             # What was written together lands in pieces: the call first, what it said with the next.
             seen.page.wait_for_selector(".rows:has-text('first words')", timeout=15_000)
+            so_far = ".call:has-text('running for') .said:has-text('so far')"
+            seen.page.wait_for_selector(so_far, state="attached")
+            seen.page.reload()  # nothing of it is new now
+            seen.page.wait_for_selector(so_far, state="attached")
+            seen.press("j", "j")
             assert "second words" not in seen.page.inner_text(".rows")
-            seen.page.wait_for_selector(".rows:has-text('running')")
+            live = seen.page.text_content(".call:has-text('running for')") or ""
+            assert "<b>are you</b>" in live and "nothing new for" in live and "so far" in live
+            assert seen.page.locator(".call:has-text('running for') .said strong").count() == 1
+            assert seen.page.locator(".call:has-text('running for') a").count() == 0
+            assert "1 call" in seen.page.inner_text("header.bar .summary")
             assert "nothing new for" in (seen.page.text_content(".stop") or "")  # below the window
             focused = seen.page.evaluate("document.activeElement.id")
             # Who reads elsewhere is told, and stays there.

@@ -22,6 +22,7 @@ from turnspan_clickhouse.rows.tables import (
     ContextItemRow,
     Definition,
     Record,
+    RunningCall,
     SpanRow,
     Withdrawal,
 )
@@ -38,7 +39,7 @@ SHARED = b"s" * 16
 """The hash of a system prompt that everybody's calls have."""
 
 
-OF_ONE = 21
+OF_ONE = 22
 """Rows of ``everything`` that nobody else has."""
 
 
@@ -97,6 +98,9 @@ def everything(name: str, *, user: str = "", **place: Any) -> list[Record]:
         call(f"{name}-call-1", project=project, **owned, attributes=named,
              input_messages=[asked.hash], system_prompt=SHARED, context_assembled=own,
              response_text=text, **tried),
+        RunningCall(**at, turn_id=turn_id, span_id=f"{name}-call-2", status="running",
+                    input_messages=[asked.hash], system_prompt=own, response_text=text,
+                    attributes=named),
         tool(f"{name}-tool-1", project=project, **owned, result=text),
         asked,
         Definition(project, own, "context_assembled", text, first_seen=T0),

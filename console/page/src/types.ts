@@ -1040,6 +1040,9 @@ export interface OutlineCall {
   tools_changed: ToolsChange | null;
   requests: OutlineRequest[];
   response: Text;
+  status: string;
+  stored: number;
+  thoughts: string;
 }
 
 export interface OutlineQuery {

@@ -136,7 +136,10 @@ class Transcript:
         with page.deeper():
             self._reply(call)
             for request in call.requests:
-                self._request(request)
+                if call.unended:
+                    self._tool_line(request.name, request.arguments, None)
+                else:
+                    self._request(request)
             if call.error_type:
                 error = values.error_text(call.error_type, call.error_message)
                 page.text(error, mark="✗ ", style=styles.BAD, limit=6)
@@ -146,6 +149,7 @@ class Transcript:
         return _joined(
             [
                 call.model,
+                call.unended,
                 values.seconds(call.duration),
                 _tokens(call.input_tokens, call.output_tokens),
                 f"{call.cache_read_tokens:,} cached" if call.cache_read_tokens else "",

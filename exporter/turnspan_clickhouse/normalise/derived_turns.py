@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from turnspan.content.model import CallContent as Reply
-from turnspan.content.model import RequestParts, as_dict
+from turnspan.content.model import RequestParts
 from turnspan.dialects.convert import first_choice
 from turnspan.turn.turn import Turn
 from turnspan_clickhouse.normalise.agent_spans import AgentSpans
@@ -42,7 +42,12 @@ from turnspan_clickhouse.normalise.history_keys import (
     asks_anew,
     observe,
 )
-from turnspan_clickhouse.normalise.requested_tools import SCOPE, asked_for, requests_of
+from turnspan_clickhouse.normalise.requested_tools import (
+    SCOPE,
+    asked_for,
+    is_forced,
+    requests_of,
+)
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.rows.batch import Batch
@@ -90,18 +95,12 @@ class DerivedTurns:
         """Give an undecorated call its session, turn and round, before its messages land."""
         conversations = self._conversations
         named = facts.session_id
-        conversations.settle_session(facts)
+        asking, link, news, turn = self._looked_up(facts, dialect, request)
         if row.session_id == named != facts.session_id:
             row.session_id = ""
-        asking = conversations.read(facts, dialect, request)
-        link = conversations.link(facts, asking)
-        news = [
-            conversations.message_at(asking, place)
-            for place in range(asking.new, len(asking.messages))
-        ]
-        observe(news, bool(link is not None and link.node is not None and link.node.asked))
-        turn = self._goes_on(facts, asking, link, news)
-        conversation = self._conversation(facts, link, turn)
+        session = facts.session_id or self._landed_in.pop(facts.span_id, "")
+        session = session or self._session(facts, link, turn)
+        conversation = conversations.session(facts.project, session)
         row.session_id = row.session_id or conversation.session_id
         if link is not None and link.node is not None:
             link.node.continued = True
@@ -117,9 +116,28 @@ class DerivedTurns:
         node = CallNode(conversation, turn, row.trace_id, row.span_id)
         conversations.asked(node, asking)
         conversations.traces.suggest(facts, turn)
-        self._calls[row.span_id] = (node, _is_forced(request))
+        self._calls[row.span_id] = (node, is_forced(request))
         if len(self._calls) > MAX_OPEN:
             self._calls.popitem(last=False)
+
+    def place(self, facts: SpanFacts, dialect: str, request: RequestParts) -> tuple[str, str]:
+        """The session and the turn that a call would join now, which has not ended: nothing of it
+        is remembered."""
+        _, link, _, turn = self._looked_up(facts, dialect, request)
+        session = facts.session_id or self._session(facts, link, turn)
+        return session, self._new_id(facts) if turn is None else turn.turn.id
+
+    def _looked_up(
+        self, facts: SpanFacts, dialect: str, request: RequestParts
+    ) -> tuple[JoinRequest, Link | None, list[HistoryMessage], DerivedTurn | None]:
+        conversations = self._conversations
+        conversations.settle_session(facts)
+        asking = conversations.read(facts, dialect, request)
+        link = conversations.link(facts, asking)
+        places = range(asking.new, len(asking.messages))
+        news = [conversations.message_at(asking, place) for place in places]
+        observe(news, bool(link is not None and link.node is not None and link.node.asked))
+        return asking, link, news, self._goes_on(facts, asking, link, news)
 
     def reply(
         self,
@@ -291,19 +309,20 @@ class DerivedTurns:
         other = (turn.system, turn.tools) != (asking.system, asking.tools)
         return turn if other and turn.asked and turn.asked == asked_in(news) else None
 
-    def _conversation(
-        self, facts: SpanFacts, link: Link | None, turn: DerivedTurn | None
-    ) -> DerivedConversation:
-        session = facts.session_id or self._landed_in.pop(facts.span_id, "")
-        if not session and turn is not None:
-            session = turn.session_id
+    def _session(self, facts: SpanFacts, link: Link | None, turn: DerivedTurn | None) -> str:
+        """The session of a call that names none."""
+        session = turn.session_id if turn is not None else ""
         if not session and link is not None:
             session = link.session_id
         if not session:
             session = SESSION_PREFIX + facts.trace_id
             if self._conversations.is_session(facts.project, session):
                 session = SESSION_PREFIX + facts.span_id
-        return self._conversations.session(facts.project, session)
+        return session
+
+    def _new_id(self, facts: SpanFacts) -> str:
+        """The id of a turn that a call begins."""
+        return facts.span_id if facts.trace_id in self.turns else facts.trace_id
 
     def _begin(
         self,
@@ -317,7 +336,7 @@ class DerivedTurns:
         before = conversation.turn
         if before is not None and not before.closed and not self._own_ids:
             self.turns.close(before)
-        turn_id = facts.span_id if facts.trace_id in self.turns else facts.trace_id
+        turn_id = self._new_id(facts)
         summary = TurnSummary(
             project=facts.project,
             service=facts.origin.service,
@@ -379,15 +398,3 @@ def _is_alone(node: CallNode) -> bool:
     """Whether a call is all of its turn, in a session that nobody has named."""
     one = len(node.turn.events) <= 1 and node.conversation.turn is node.turn
     return one and node.conversation.session_id.startswith(SESSION_PREFIX)
-
-
-def _is_forced(request: RequestParts) -> bool:
-    """Whether the request names the one tool that the model must ask for: a way of asking for a
-    structured answer, after which nothing is executed."""
-    choice: Any = request.parameters.get("tool_choice")
-    fields = as_dict(choice)
-    if fields is None:
-        return False
-    return fields.get("type") in ("tool", "function", "custom") and (
-        "name" in fields or "function" in fields or "custom" in fields
-    )

@@ -31,6 +31,7 @@ from turnspan_clickhouse.normalise.message_store import MessageStore
 from turnspan_clickhouse.normalise.model_calls import ModelCalls
 from turnspan_clickhouse.normalise.nesting import ChildRows, enrich_tool
 from turnspan_clickhouse.normalise.requested_tools import rewrite
+from turnspan_clickhouse.normalise.running_calls import RunningCalls
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.normalise.span_facts import Origins, SpanFacts, SpanReader
 from turnspan_clickhouse.normalise.turn_facts import mask_ending
@@ -89,6 +90,7 @@ class Normaliser:
             self._also_ours,
         )
         self._later = LaterSpans(self._also_ours)
+        self._running = RunningCalls(self._content, self._derived, self._message_store)
 
     def span(self, span: ReadableSpan, batch: Batch) -> None:
         """Add a span's records to the batch. Raises for a span that cannot be read."""
@@ -198,6 +200,13 @@ class Normaliser:
         """Add the row of a fact that is no span's. Raises for one that cannot be read."""
         self._prepare(batch)
         self._facts.add(fact, batch)
+
+    def running(
+        self, batch: Batch, ended: Sequence[ReadableSpan] = (), *, last: bool = False
+    ) -> None:
+        """Add the rows of calls that have not ended, as ``RunningCalls.write``."""
+        self._prepare(batch)
+        self._running.write(batch, self._reader, ended, last=last)
 
     def finish(
         self,

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 from turnspan import semconv
+from turnspan.content.model import RequestParts, as_dict
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan.turn.loop_detector import ExecutedTool
 from turnspan.turn.tool_failure import tool_failed
@@ -180,3 +181,15 @@ class Execution:
         return ExecutedTool(
             asked.name, asked.arguments, asked.round, self.result, self.failed, True
         )
+
+
+def is_forced(request: RequestParts) -> bool:
+    """Whether the request names the one tool that the model must ask for: a way of asking for a
+    structured answer, after which nothing is executed."""
+    choice: Any = request.parameters.get("tool_choice")
+    fields = as_dict(choice)
+    if fields is None:
+        return False
+    return fields.get("type") in ("tool", "function", "custom") and (
+        "name" in fields or "function" in fields or "custom" in fields
+    )

@@ -89,6 +89,12 @@ BELONGING: Final[dict[str, Belonging]] = {
         definitions=("system_prompt", "tool_definitions", "context_assembled"),
         messages=("input_messages", "output_messages"),
     ),
+    "llm_call_running": Belonging(
+        "start_time",
+        (*_PLACED, *_USERS),
+        definitions=("system_prompt", "tool_definitions"),
+        messages=("input_messages",),
+    ),
     "turn_summary": Belonging("start_time", (_SESSION, _TURN, OwnerKey(USER, "user_id"))),
     "tool_call": Belonging("start_time", (*_PLACED, _USER)),
     "message": Belonging("first_seen", (OwnerKey(SESSION, "scope"),)),

@@ -36,6 +36,7 @@ from turnspan_clickhouse.rows.record import Record as Record
 from turnspan_clickhouse.rows.record import Texts as Texts
 from turnspan_clickhouse.rows.record import column as column
 from turnspan_clickhouse.rows.record import columns as columns
+from turnspan_clickhouse.rows.running_call import RunningCall as RunningCall
 
 
 @mypyc_attr(acyclic=True)
@@ -362,6 +363,7 @@ _TABLES: dict[str, tuple[type[Record], tuple[str, ...]]] = {
     ),
     "span": (SpanRow, ("project", "trace_id", "start_time", "span_id")),
     "import_position": (ImportPosition, ("project", "kind", "source")),
+    "llm_call_running": (RunningCall, (*_IN_SESSION, "span_id")),
 }
 # Not in the classes: compiled, a dataclass takes a class variable of its own for a field.
 for _table, (_record, _) in _TABLES.items():

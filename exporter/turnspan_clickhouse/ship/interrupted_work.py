@@ -1,5 +1,5 @@
-"""Turns, attempts, rollouts and consortium runs whose process died before they ended: reported
-``interrupted``, turns with what they got done."""
+"""Turns, calls, attempts, rollouts and consortium runs whose process died before they ended:
+reported ``interrupted``, turns with what they got done."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.rows.consortium_tables import Consortium
 from turnspan_clickhouse.rows.loop_tables import AttemptRow, RolloutRow
 from turnspan_clickhouse.rows.record import columns
-from turnspan_clickhouse.rows.tables import TurnSummary
+from turnspan_clickhouse.rows.tables import RunningCall, TurnSummary
 from turnspan_clickhouse.ship.retry_policy import MISSING_SCHEMA
 from turnspan_clickhouse.ship.sql import statement
 from turnspan_clickhouse.store.client import Store
@@ -113,7 +113,7 @@ class _Work:
     """A table of what can be cut short. ``id`` is its column in ``llm_call``, by which the last
     that is known of each is found; empty where calls are not of it."""
 
-    record: type[AttemptRow | RolloutRow | Consortium]
+    record: type[AttemptRow | RolloutRow | Consortium | RunningCall]
     what: str
     id: str = ""
 
@@ -122,6 +122,7 @@ _WORK: Final = (
     _Work(AttemptRow, "attempt", "attempt_id"),
     _Work(RolloutRow, "rollout"),
     _Work(Consortium, "run", "consortium_id"),
+    _Work(RunningCall, "call"),
 )
 # A row that another process has written since (a rollout may be opened again, a run's id may be
 # another tool's) stays the newest: by a nanosecond.

@@ -34,6 +34,7 @@ class StreamRecord:
         self.hide = call.hide_usage_chunk
         call.chunks = call.state.metrics.chunk_clock()
         self.fold = _folding(self.accumulator, call.chunks)
+        call.streams(self.accumulator.response)
         self._call = call
 
     def broken(self, error: BaseException, chunk: Any) -> bool:

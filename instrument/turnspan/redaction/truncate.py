@@ -21,6 +21,18 @@ _KEPT: Final = WRITING | {"type", "id", "name", "role", "modality", "mime_type",
 
 _LEAST: Final = 16
 
+HELD_BACK: Final = 128
+"""Characters at the end of a text under way that are not written before it goes on."""
+_UNBROKEN: Final = "".join(map(chr, range(33, 127)))
+"""What secrets are written in."""
+
+
+def settled(text: str) -> str:
+    """A redacted text that goes on, without its newest ``HELD_BACK`` characters and the word that
+    they cut: in these may stand the beginning of what no mask knows before its end. (A private key
+    is masked from its beginning.)"""
+    return text[: max(0, len(text) - HELD_BACK)].rstrip(_UNBROKEN)
+
 
 def limit_text(text: str, limit: int) -> tuple[str, int]:
     """The text, at most ``limit`` bytes of UTF-8, and how many it had if it was cut (else 0)."""

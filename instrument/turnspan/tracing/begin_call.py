@@ -87,11 +87,14 @@ def begin(
     else:
         since, call.started = began
         call.begun(tracer.start_span(name, outer, _CLIENT, attributes, start_time=since))
-    if _wants_request(call, state, turn is None):
-        try:
+    try:
+        if _wants_request(call, state, turn is None):
             _freeze_request(call, body)
-        except BaseException as error:  # noqa: BLE001  costs the content only
-            errors.record("call.freeze_request", error)
+    except BaseException as error:  # noqa: BLE001  costs the content only
+        errors.record("call.freeze_request", error)
+    content = state.content
+    if call.recording and content.active:
+        content.open_calls[call.span] = (endpoint.dialect, call.request, None)
     return call
 
 

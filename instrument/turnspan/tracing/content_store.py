@@ -89,6 +89,11 @@ class TurnContent:
 Content = InferenceContent | ToolContent | TurnContent
 
 
+OpenCall = tuple[str, "Mapping[str, Any] | None", "Callable[[], dict[str, Any] | None] | None"]
+"""A model call that has not ended: its dialect, its request and, of a stream, what gives the reply
+as far as it came. Another thread than the stream's reader calls that."""
+
+
 class Fact:
     """What is to be recorded beside spans, in rows of its own.
 
@@ -195,6 +200,9 @@ class ContentStore:
         self._entries: dict[tuple[int, int], tuple[float, Content]] = {}
         self._facts: dict[type[Fact], deque[Fact]] = {StartedTurn: deque()}
         """By kind; turns that have begun come first, since others may be about them."""
+        self.open_calls: dict[Any, OpenCall] = {}
+        """By their spans, the calls that have not ended. It must not hold the calls themselves: one
+        that is dropped ends by that."""
         self.wake: Callable[[], None] | None = None
         """Called before the next fact: a forked child starts its threads when it has to."""
         self._consumers = 0
@@ -217,6 +225,7 @@ class ContentStore:
             self._consumers = max(0, self._consumers - 1)
             if not self._consumers:
                 self._entries.clear()
+                self.open_calls.clear()
                 self._forget_facts()
 
     def put(self, trace_id: int, span_id: int, content: Content) -> None:
@@ -284,6 +293,7 @@ class ContentStore:
         """In a forked child: what the parent kept is the parent's to export."""
         self._lock = threading.Lock()
         self._entries = {}
+        self.open_calls = {}
         self._forget_facts()
 
     def _forget_facts(self) -> None:

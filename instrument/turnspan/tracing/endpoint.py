@@ -51,7 +51,10 @@ class Accumulator:
         raise NotImplementedError
 
     def response(self) -> dict[str, Any] | None:
-        """The response as the API would have sent it unstreamed; ``None`` before any chunk."""
+        """The response as the API would have sent it unstreamed; ``None`` before any chunk.
+
+        Another thread may ask while chunks are folded: nothing that they are folded into changes.
+        """
         raise NotImplementedError
 
 

@@ -95,12 +95,13 @@ class ManualEndpoint(Endpoint):
         """Whether it was told what the model said, were it nothing."""
         return self.text is not None or bool(self.thoughts or self.tool_calls)
 
-    def plain(self) -> dict[str, Any]:
-        """The response in the dialect of the request."""
-        return self._genai() if self.dialect == _GENAI else self._openai()
+    def plain(self, so_far: str | None = None) -> dict[str, Any]:
+        """The response in the dialect of the request; before its end with the text ``so_far``."""
+        text = so_far if self.text is None else self.text
+        return self._genai(text) if self.dialect == _GENAI else self._openai(text)
 
-    def _openai(self) -> dict[str, Any]:
-        message: dict[str, Any] = {"role": "assistant", "content": self.text}
+    def _openai(self, text: str | None) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": text}
         if self.thoughts:
             message["reasoning_content"] = self.thoughts
         if self.tool_calls:
@@ -109,19 +110,19 @@ class ManualEndpoint(Endpoint):
                 for i, n, a in self.tool_calls
             ]
         choice = {"index": 0, "message": message, "finish_reason": self.finish_reason or None}
-        choices = [choice] if self.has_answer else []
+        choices = [choice] if text is not None or self.has_answer else []
         return {"id": self.id, "model": self.model, "choices": choices}
 
-    def _genai(self) -> dict[str, Any]:
+    def _genai(self, text: str | None) -> dict[str, Any]:
         parts: list[dict[str, Any]] = []
         if self.thoughts:
             parts.append({"type": "reasoning", "content": self.thoughts})
-        if self.text:
-            parts.append({"type": "text", "content": self.text})
+        if text:
+            parts.append({"type": "text", "content": text})
         for call_id, name, arguments in self.tool_calls:
             parts.append({"type": "tool_call", "id": call_id, "name": name, "arguments": arguments})
         message: dict[str, Any] = {"role": "assistant", "parts": parts}
         if self.finish_reason:
             message["finish_reason"] = self.finish_reason
-        messages = [message] if self.has_answer else []
+        messages = [message] if text is not None or self.has_answer else []
         return {"id": self.id, "model": self.model, "messages": messages}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import time
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from opentelemetry import context as otel_context
@@ -97,6 +97,13 @@ class ModelCall:
         self.span = span
         self.recording = span.is_recording()
         self._open = True
+
+    def streams(self, reply: Callable[[], dict[str, Any] | None]) -> None:
+        """Its reply comes in pieces; this gives it as far as it came."""
+        open_calls = self.state.content.open_calls
+        known = open_calls.get(self.span)
+        if known is not None:
+            open_calls[self.span] = (known[0], known[1], reply)
 
     # -- around the user's function ---------------------------------------------------------------
 
@@ -195,9 +202,12 @@ class ModelCall:
             finally:
                 if self.state.closed:
                     self.state.late += 1
-                self.span.end(self.end_time)
-                if token is not None:
-                    detach(token)
+                try:
+                    self.span.end(self.end_time)
+                finally:  # only now: until then its span waits for no export
+                    self.state.content.open_calls.pop(self.span, None)
+                    if token is not None:
+                        detach(token)
 
     def __del__(self) -> None:
         if self._open and not self.followed:  # whoever was to end it failed

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
+
+_UNENDED: Final = {"running": "still running", "interrupted": "never ended: its process died"}
 
 
 @dataclass(slots=True)
@@ -122,6 +124,14 @@ class CallRecord(CallFacts):
     """Messages of the call before that this one was not given (history trimmed or rewritten)."""
     replies: list[MessageRecord] = field(default_factory=list[MessageRecord])
     requests: list[ToolRequestRecord] = field(default_factory=list[ToolRequestRecord])
+    status: str = "final"
+    """``running`` or ``interrupted`` where it has not ended: its texts are those so far, its
+    duration is that until now, or until they were written."""
+
+    @property
+    def unended(self) -> str:
+        """What to say of a call that has not ended; empty for one that has."""
+        return _UNENDED.get(self.status, "")
 
 
 @dataclass(slots=True)
@@ -193,8 +203,8 @@ class Conversation:
         yield from _turns(self.steps)
 
     def calls(self) -> Iterator[CallRecord]:
-        """Every model call, in the order in which it is shown."""
-        yield from _calls(self.steps)
+        """Every model call that has ended, in the order in which it is shown."""
+        yield from (call for call in _calls(self.steps) if call.status == "final")
 
     def _repr_html_(self) -> str:
         """What a notebook shows: text that does nothing."""

@@ -99,7 +99,8 @@ def _turn(turn: TurnRecord) -> str:
 
 def _call(call: CallRecord) -> str:
     tokens = "" if call.input_tokens is None else f", {call.input_tokens} → {call.output_tokens}"
-    line = f'<p class="faint">● {escaped(call.model)}, {call.duration:.2f} s{tokens}</p>'
+    far = f", {call.unended}" if call.unended else ""
+    line = f'<p class="faint">● {escaped(call.model)}, {call.duration:.2f} s{tokens}{far}</p>'
     prompt = "" if not call.system_prompt else folded_html("system prompt", call.system_prompt)
     dropped = f'<p class="bad">{call.dropped} messages dropped</p>' if call.dropped else ""
     new = "".join(message_html(one) for one in call.new_messages)

@@ -23,7 +23,14 @@ from turnspan import config
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
 from turnspan_clickhouse.rows.owner_columns import BELONGING, PROJECT, USER, key_of
-from turnspan_clickhouse.rows.tables import RECORDS, LlmCall, SpanRow, ToolCall, TurnSummary
+from turnspan_clickhouse.rows.tables import (
+    RECORDS,
+    LlmCall,
+    RunningCall,
+    SpanRow,
+    ToolCall,
+    TurnSummary,
+)
 from turnspan_clickhouse.rows.tombstone_filter import Tombstones
 from turnspan_clickhouse.ship.forgotten import LOOK_SECONDS, mark, read_tombstones, write_tombstones
 from turnspan_clickhouse.ship.spool_filter import SpoolSifted, sift_spool
@@ -307,7 +314,7 @@ def _recorded_project(store: Store, name: str) -> bool:
 def _projects(store: Store, kind: str, id_: str) -> set[str]:
     """The projects in which a session, turn or user is named."""
     found: set[str] = set()
-    for record in (TurnSummary, LlmCall, ToolCall, SpanRow):
+    for record in (TurnSummary, LlmCall, RunningCall, ToolCall, SpanRow):
         table = Tables(store).everywhere(record)
         for key in BELONGING[record.table].keys:
             if key.kind == kind:
@@ -326,7 +333,7 @@ def _sessions_of(store: Store, subject: ForgetSubject) -> list[str]:
     with _pass(store) as work:
         subject_keys.name(work, subject)
         keys = of_pass(work, time.time_ns())
-        for record in (TurnSummary, LlmCall):
+        for record in (TurnSummary, LlmCall, RunningCall):
             names = {"table": work.tables.everywhere(record), "most": str(MOST_WORDS)}
             where = belongs(record, keys, kinds=(USER,))
             sql = statement("keeping/sessions_of_user", where=where, **names)

@@ -21,12 +21,13 @@ Texts: TypeAlias = Literal["keep", "remove"]
 
 TABLES: Final = (
     *("llm_call", "tool_call", "context_assembly", "context_item", "span", "artifact"),
-    *("consortium", "consortium_iteration", "consortium_member"),
+    *("consortium", "consortium_iteration", "consortium_member", "llm_call_running"),
 )
 """The tables whose rows retention takes; messages and definitions go with the last row of these."""
 TTL_TABLES: Final = (
     *("llm_call", "turn_summary", "tool_call", "context_assembly", "context_item"),
     *("span", "message", "consortium", "consortium_iteration", "consortium_member"),
+    "llm_call_running",
 )
 _MOST_DAYS: Final = 36_500
 

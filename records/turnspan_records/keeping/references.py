@@ -19,6 +19,7 @@ from turnspan_clickhouse.rows.tables import (
     LlmCall,
     MessageRow,
     Record,
+    RunningCall,
 )
 
 ContentTable: TypeAlias = Literal["definition", "message"]
@@ -45,6 +46,9 @@ REFERENCES: Final[tuple[Reference, ...]] = (
     Reference(LlmCall, "system_prompt", "definition"),
     Reference(LlmCall, "tool_definitions", "definition"),
     Reference(LlmCall, "context_assembled", "definition"),
+    Reference(RunningCall, "input_messages", "message", many=True),
+    Reference(RunningCall, "system_prompt", "definition"),
+    Reference(RunningCall, "tool_definitions", "definition"),
     Reference(ContextAssemblyRow, "context_hash", "definition"),
     Reference(ContextItemRow, "content_hash", "definition"),
     Reference(Consortium, "prompt", "definition"),
@@ -60,7 +64,7 @@ CONTENTS: Final[dict[ContentTable, type[Record]]] = {
 """Their own hash is the column ``hash``."""
 
 SCOPE: Final = "if(session_id = '', trace_id, session_id)"
-"""The scope of the messages that a row of llm_call names."""
+"""The scope of the messages that a row of a call names."""
 
 CONTENT_KEY: Final[dict[ContentTable, str]] = {
     "definition": "sipHash128(project, hash)",

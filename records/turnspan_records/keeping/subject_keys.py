@@ -38,6 +38,7 @@ from turnspan_clickhouse.rows.tables import (
     ContextAssemblyRow,
     ContextItemRow,
     LlmCall,
+    RunningCall,
     SpanRow,
     ToolCall,
     TurnSummary,
@@ -51,7 +52,8 @@ from turnspan_records.sql import statement
 SubjectKind: TypeAlias = Literal["session", "user", "turn", "project"]
 
 _PLACED: Final = (
-    *(LlmCall, TurnSummary, ToolCall, SpanRow, ContextAssemblyRow, ContextItemRow, ArtifactRow),
+    *(LlmCall, RunningCall, TurnSummary, ToolCall, SpanRow),
+    *(ContextAssemblyRow, ContextItemRow, ArtifactRow),
     *(Consortium, ConsortiumIteration, ConsortiumMember),
 )
 _NAMED: Final[Mapping[type[Record], tuple[str, str]]] = {
@@ -110,7 +112,7 @@ def _of_user(work: Work, keys: OwnerKeys) -> None:
         own = f"session_id = '' AND {_own_turn(record)}"
         return TURN, f"if({own}, {_key(TURN, 'turn_id')}, {_NO})"
 
-    records = (TurnSummary, LlmCall, ToolCall, SpanRow)
+    records = (TurnSummary, LlmCall, RunningCall, ToolCall, SpanRow)
     _put(work, [(_rows(work, one, keys, (USER,)), [session, turn(one), trace]) for one in records])
 
 

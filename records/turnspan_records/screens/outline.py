@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from turnspan_clickhouse.rows.tables import ToolCall, TurnSummary
 from turnspan_clickhouse.store.client import Store
@@ -47,6 +47,9 @@ from turnspan_records.screens.outline_types import (
 )
 from turnspan_records.sql import statement
 
+_SO_FAR: Final = str(2**20)
+"""Characters of the text of a call that has not ended: it stands nowhere else."""
+
 
 def outline(
     store: Store, project: str, session_id: str, trace_id: str = "", *, calls: int = 0
@@ -63,7 +66,8 @@ def outline(
         place = replace(place, until="".join(row["time"] for row in following))
     columns = selected(TurnRecord, TurnSummary, "user_message", "response_text")
     turn_rows = session_rows(store, "outline/turns", place, columns=columns, cut=previews.CUT)
-    calls_as_sent = call_rows(store, place, statement("outline/call_texts", cut=previews.CUT))
+    texts = statement("outline/call_texts", cut=previews.CUT)
+    calls_as_sent = call_rows(store, place, texts, statement("outline/call_texts", cut=_SO_FAR))
     columns = selected(ToolExecutionRecord, ToolCall, "arguments", "result")
     tool_rows = session_rows(store, "outline/tools", place, columns=columns, cut=previews.CUT)
     named = (row[name] for row in calls_as_sent for name in ("input_hashes", "output_hashes"))
@@ -82,7 +86,7 @@ def outline(
         session_id,
         trace_id,
         cursor=cursor,
-        running=any(turn.status == "running" for turn in turns),
+        running="running" in {*(turn.status for turn in turns), *(call.status for call in calls)},
         turns=tuple(_turn(turn, row) for turn, row in zip(turns, turn_rows, strict=True)),
         calls=rows,
         tools=tuple(told.tools(tools)),
@@ -139,7 +143,12 @@ class _OutlineBuilder:
             tools=known_hash(row["tools_hash"]),
             tools_changed=None,
             requests=tuple(self._request(one) for one in call.requests),
-            response=Text(answer[:HEAD], int(row["answered_bytes"]) if answer else 0),
+            response=Text(
+                answer[:HEAD] if call.status == "final" else answer,
+                int(row["answered_bytes"]) if answer else 0,
+            ),
+            stored=float(row.get("stored", 0.0)),
+            thoughts=_so_far(call),
         )
 
     def _place(self, message: MessageRecord) -> int:
@@ -190,6 +199,11 @@ class _OutlineBuilder:
                 same_result=last is not None and last["answered_digest"] == row["answered_digest"],
                 requested=tool.span_id in self._requested,
             )
+
+
+def _so_far(call: CallRecord) -> str:
+    """What a call that has not ended has thought."""
+    return "" if call.status == "final" else call.response_thoughts
 
 
 def _turn(turn: TurnRecord, row: Mapping[str, Any]) -> OutlineTurn:

@@ -119,7 +119,14 @@ class OutlineCall(CallFacts):
     tools_changed: ToolsChange | None
     requests: tuple[OutlineRequest, ...]
     response: Text
-    """What it answered where no message of it is recorded."""
+    """What it answered where no message of it is recorded: of a call that has not ended, all of the
+    text so far."""
+    status: str
+    """``final``; ``running`` or ``interrupted`` where it has not ended."""
+    stored: float
+    """Seconds from its beginning until what is known of it was stored, if it has not ended."""
+    thoughts: str
+    """The thoughts so far of a call that has not ended."""
 
 
 @dataclass(slots=True)

@@ -68,7 +68,7 @@ function spanOf(row: Row, now: number): Span | null {
   const ran = row.kind === "turn" ? row.turn : row.kind === "call" ? row.call : row.request.ran;
   if (!ran) return null;
   const begin = Date.parse(ran.start_time) / 1000;
-  const running = row.kind === "turn" && row.turn.status === "running";
+  const running = "status" in ran && ran.status === "running";
   const end = running ? Math.max(begin, now / 1000) : begin + ran.duration;
   return { row, begin, end, running };
 }

@@ -10,7 +10,7 @@ import { Segments } from "../parts/segments";
 import { Line } from "../parts/text";
 import type { Outline, OutlineTurn } from "../types";
 import { param, replaceParams, toggleParam } from "../url";
-import type { Level, Only } from "./rows";
+import { hasEnded, type Level, type Only } from "./rows";
 
 interface Props {
   outline: Outline;
@@ -32,7 +32,7 @@ export function Header({ outline, level, only, following, children }: Props) {
     ? [`the first ${counted(outline.calls.length, "call")}; the others are being read`]
     : [
         counted(outline.turns.length, "turn"),
-        counted(outline.calls.length, "call"),
+        counted(outline.calls.filter(hasEnded).length, "call"),
         cost === null ? "cost unknown" : dollars(cost),
         outline.running || !roots.length ? "" : seconds(lasted(roots)),
       ];

@@ -6,7 +6,7 @@ import { End } from "../parts/end";
 import { TERMS } from "../parts/glossary";
 import { Icon } from "../parts/icon";
 import { Id } from "../parts/id";
-import { count, counted, dollars, estimated, seconds } from "../parts/numbers";
+import { count, counted, dollars, estimated, seconds, When } from "../parts/numbers";
 import { Segments } from "../parts/segments";
 import { Shares } from "../parts/share";
 import { Answered, Missing, Scrolled } from "../parts/states";
@@ -17,7 +17,7 @@ import type { OutlineCall, OutlineTurn } from "../types";
 import { param, replaceParams, withParams } from "../url";
 import { useAsk } from "../use_ask";
 import { rowAddress } from "./place";
-import type { CallRow, Row, Session } from "./rows";
+import { type CallRow, hasEnded, type Row, type Session } from "./rows";
 
 /** Beside the facts, which are what is shown first. */
 const TABS = [
@@ -59,6 +59,8 @@ function recordOf(row: Row): unknown {
 }
 
 function RowCost({ row, session }: { row: Row; session: Session }) {
+  if (row.kind === "call" && !hasEnded(row.call))
+    return <Missing reason="The cost is known when the call ends." />;
   if (row.kind === "call") return <CallCost call={row.call} project={session.outline.project} />;
   const turn = row.kind === "tool" ? session.turns.get(row.inside.at(-1) ?? "") : row.turn;
   if (!turn) return <Missing reason="No turn of it is recorded." />;
@@ -149,6 +151,26 @@ function Chosen({ row, session }: { row: Row; session: Session }) {
 }
 
 function CallFacts({ row: { call, number }, project }: { row: CallRow; project: string }) {
+  if (!hasEnded(call)) {
+    return (
+      <>
+        <h2>Call {number}</h2>
+        <Facts>
+          <Fact name="model">{plain(call.model)}</Fact>
+          <Fact name="began">
+            <When time={call.start_time} />
+          </Fact>
+          <Fact name="ended">
+            {call.status === "running" ? "not yet" : "never: its process died"}
+          </Fact>
+          <Fact name="messages">{count(call.messages)}</Fact>
+          <Fact name="span">
+            <Id id={call.span_id} what="span" />
+          </Fact>
+        </Facts>
+      </>
+    );
+  }
   return (
     <>
       <h2>Call {number}</h2>

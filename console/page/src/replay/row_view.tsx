@@ -9,7 +9,7 @@ import type { Head, OutlineCall, OutlineTurn, ToolsChange } from "../types";
 import { param, to } from "../url";
 import { Definition } from "./definition";
 import { Message } from "./message";
-import { type CallRow, isAnswer, lostCache, type Row, type Session } from "./rows";
+import { type CallRow, hasEnded, isAnswer, lostCache, type Row, type Session } from "./rows";
 import { isInCards, isWhole, ToolView } from "./tool_view";
 import { useNow } from "./use_now";
 
@@ -91,7 +91,11 @@ function Running({ turn, session }: { turn: OutlineTurn; session: Session }) {
   const { calls, tools } = session.outline;
   const ends = [...calls, ...tools]
     .filter((one) => one.turn_id === turn.turn_id)
-    .map((one) => Date.parse(one.start_time) + 1000 * one.duration);
+    .map(
+      (one) =>
+        Date.parse(one.start_time) +
+        1000 * ("stored" in one && !hasEnded(one) ? one.stored : one.duration),
+    );
   const begun = Date.parse(turn.start_time);
   const now = Math.max(useNow(param("f") === "1"), begun, ...ends);
   const asked = calls.some((call) => call.turn_id === turn.turn_id) ? null : turn.user_message;
@@ -115,7 +119,9 @@ function Running({ turn, session }: { turn: OutlineTurn; session: Session }) {
           {seconds((now - Math.max(begun, ...ends)) / 1000)} · {counted(ends.length, "row")} so far
         </span>
         <span class="ticking" aria-hidden="true" />
-        <Missing reason="A model call is recorded when it ends: until then neither its prompt nor its text so far is stored." />
+        {!calls.some((call) => call.turn_id === turn.turn_id && call.status === "running") && (
+          <Missing reason="No running model call of it is stored: each is after a second, unless running_calls_after says otherwise." />
+        )}
       </div>
     </>
   );
@@ -162,7 +168,22 @@ function CallView({ row, session }: { row: CallRow; session: Session }) {
       {heads(call.replies)
         .filter((head) => !head.recorded || head.kinds.some((kind) => kind !== "tool_call"))
         .map((head) => message(head, ["tool_call"]))}
-      {!call.replies.length && call.response.head && <Verbatim text={call.response.head} />}
+      {hasEnded(call)
+        ? !call.replies.length && call.response.head && <Verbatim text={call.response.head} />
+        : [call.thoughts, call.response.head].map(
+            (text, at) =>
+              text && (
+                <div key={at} class="message assistant" data-min={at ? "1" : "3"}>
+                  <div class="who">
+                    <span class="role">{at ? "assistant" : "thinking"}</span>
+                    <span class="faint"> so far</span>
+                  </div>
+                  <div class="said">
+                    <Written text={text} form="read" prose />
+                  </div>
+                </div>
+              ),
+          )}
       <Failure of={call} />
     </div>
   );
@@ -171,9 +192,29 @@ function CallView({ row, session }: { row: CallRow; session: Session }) {
 /** Operations that answer in words; of others, the name says what was asked. */
 const SAYING = new Set(["", "chat", "text_completion", "generate_content"]);
 
+/** How far a call has come that has not ended. */
+function SoFar({ call }: { call: OutlineCall }) {
+  const running = call.status === "running";
+  const begun = Date.parse(call.start_time);
+  const now = Math.max(useNow(running && param("f") === "1"), begun + 1000 * call.duration);
+  if (!running)
+    return (
+      <strong class="bad">
+        never ended: its process died {seconds(call.duration)} after it began, or later
+      </strong>
+    );
+  const took = (now - begun) / 1000;
+  return (
+    <span class="busy">
+      <Icon name="clock" /> running for {seconds(took)}, nothing new for{" "}
+      {seconds(took - call.stored)}
+    </span>
+  );
+}
+
 function CallLine({ row: { call, number }, project }: { row: CallRow; project: string }) {
   const facts = [
-    seconds(call.duration),
+    hasEnded(call) ? seconds(call.duration) : "",
     call.input_tokens === null
       ? ""
       : `${count(call.input_tokens)} → ${count(call.output_tokens)} tokens`,
@@ -183,13 +224,18 @@ function CallLine({ row: { call, number }, project }: { row: CallRow; project: s
   ].filter(Boolean);
   return (
     <p class="line" data-min="2">
-      <a href={to("call", project, call.span_id)} tabIndex={-1}>
-        call {number}
-      </a>{" "}
+      {hasEnded(call) ? (
+        <a href={to("call", project, call.span_id)} tabIndex={-1}>
+          call {number}
+        </a>
+      ) : (
+        `call ${number}`
+      )}{" "}
       {!SAYING.has(call.operation) && <b>{plain(call.operation)} </b>}
       <bdi>{plain(call.model)}</bdi>
       {call.agent_name && <bdi class="faint"> {plain(call.agent_name)}</bdi>}
       <span class="faint"> {facts.join(" · ")}</span>
+      {!hasEnded(call) && <SoFar call={call} />}
     </p>
   );
 }
@@ -208,9 +254,11 @@ function Changes({ call, project }: { call: OutlineCall; project: string }) {
     <p class="changed" data-min="2">
       <span aria-hidden="true">± </span>
       {notes.map(plain).join(" · ")}{" "}
-      <a href={to("diff", project, `${call.before}..${call.span_id}`)} tabIndex={-1}>
-        what changed
-      </a>
+      {hasEnded(call) && (
+        <a href={to("diff", project, `${call.before}..${call.span_id}`)} tabIndex={-1}>
+          what changed
+        </a>
+      )}
     </p>
   );
 }

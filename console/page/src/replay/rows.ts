@@ -52,6 +52,11 @@ export interface Session {
   readonly answers: ReadonlyMap<string, readonly number[]>;
 }
 
+/** Whether all of a call is there: of one that has not ended the prompt, and its text so far. */
+export function hasEnded(call: OutlineCall): boolean {
+  return call.status === "final";
+}
+
 export function isProblem(end: string): boolean {
   return !["completed", "running"].includes(end) && kindOfEnd(end).tone !== "good";
 }
@@ -103,7 +108,7 @@ export function sessionOf(outline: Outline): Session {
       open.push(turn);
     } else if (call) {
       callNumber += 1;
-      const problem = call.error_type !== "" || lostCache(call);
+      const problem = call.error_type !== "" || call.status === "interrupted" || lostCache(call);
       rows.push({ ...base, kind: "call", level: 1, problem, call, number: callNumber });
       const of = call.requests.length;
       for (const [at, asked] of call.requests.entries()) {

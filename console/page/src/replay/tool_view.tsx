@@ -11,7 +11,7 @@ import { Written } from "../reading/written";
 import type { Head, OutlineCall, OutlineRequest, OutlineTool, Text } from "../types";
 import { moreOf, PartView } from "./message";
 import { rowAddress } from "./place";
-import { ANSWER, isAnswer, type Session, type ToolRow } from "./rows";
+import { ANSWER, hasEnded, isAnswer, type Session, type ToolRow } from "./rows";
 import { type Part, partsOf, written } from "./texts";
 
 export function ToolView({ row, session }: { row: ToolRow; session: Session }) {
@@ -27,7 +27,7 @@ export function ToolView({ row, session }: { row: ToolRow; session: Session }) {
             {seconds(ran.duration)}
           </span>
         ) : (
-          <span class="faint">{asked.answered ? "" : "no execution recorded"}</span>
+          <span class="faint">{asked.answered ? "" : unexecuted(row.call)}</span>
         )}
         {row.together?.at === 0 && (
           <span class="faint"> {count(row.together.of)} calls in one answer </span>
@@ -46,6 +46,10 @@ export function ToolView({ row, session }: { row: ToolRow; session: Session }) {
       )}
     </div>
   );
+}
+
+function unexecuted(call: OutlineCall | null): string {
+  return call && !hasEnded(call) ? "as far as it came" : "no execution recorded";
 }
 
 interface PartProps {

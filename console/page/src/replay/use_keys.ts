@@ -7,7 +7,7 @@ import { copy } from "../parts/copy";
 import { placeAfter } from "../parts/list";
 import { switchForm } from "../reading/forms";
 import { go, param, replaceParams, to, toggleParam, withParams } from "../url";
-import type { Level, Row, Session } from "./rows";
+import { hasEnded, type Level, type Row, type Session } from "./rows";
 
 interface Keyed {
   session: Session;
@@ -56,7 +56,8 @@ export function useReplayKeys(keyed: Keyed): void {
     replaceParams({ l: String(next) });
     return true;
   };
-  const call = row?.kind === "call" ? row.call : row?.kind === "tool" ? row.call : null;
+  const of = row?.kind === "call" || row?.kind === "tool" ? row.call : null;
+  const call = of && hasEnded(of) ? of : null;
   const span = call?.span_id ?? "";
   const marked = param("x");
   const turn = row?.kind === "turn" || row?.kind === "end" ? row.turn.turn_id : row?.inside[0];

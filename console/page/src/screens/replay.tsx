@@ -14,7 +14,7 @@ import { Inspector } from "../replay/inspector";
 import { SessionMap } from "../replay/map";
 import { onlyOf, placeOfRow } from "../replay/place";
 import { Rows, useMoving, useNewRows, WHOLE } from "../replay/row_list";
-import { hashesOf, type Level, onlyRows, sessionOf, shownRows } from "../replay/rows";
+import { hasEnded, hashesOf, type Level, onlyRows, sessionOf, shownRows } from "../replay/rows";
 import { useTextsOf } from "../replay/texts";
 import { useReplayKeys } from "../replay/use_keys";
 import type { Outline } from "../types";
@@ -28,7 +28,7 @@ export function Replay() {
   const { asked, outline } = useOutline(query, following);
   useStatus(
     commandLine(["replay", session || query.trace]),
-    outline && !outline.continues ? counted(outline.calls.length, "call") : "",
+    outline && !outline.continues ? counted(outline.calls.filter(hasEnded).length, "call") : "",
   );
   return (
     <Answered asked={asked} heading={plain(session || query.trace)}>

@@ -325,10 +325,12 @@ class _Candidate:
             self._texts = [self._parts[-1]["text"]]
 
     def plain(self) -> dict[str, Any]:
-        self._settle()
+        texts, parts = self._texts, [*self._parts]  # not settled here: another thread may ask
+        if len(texts) > 1:
+            parts[-1] = {**parts[-1], "text": "".join(texts)}
         candidate = dict(self._fields)
-        if self._parts or self._role is not None:
-            content: dict[str, Any] = {"parts": self._parts}
+        if parts or self._role is not None:
+            content: dict[str, Any] = {"parts": parts}
             if self._role is not None:
                 content["role"] = self._role
             candidate["content"] = content

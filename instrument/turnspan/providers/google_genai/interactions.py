@@ -244,17 +244,20 @@ class InteractionAccumulator(Accumulator):
         """The interaction as it would have come unstreamed, as far as it came."""
         if not self._interaction and not self._steps:
             return None
-        for (index, place), pieces in self._pieces.items():
-            step, whole = self._steps[index], "".join(pieces)
+        steps = self._steps.copy()  # and copies of what changes: another thread may ask as well
+        for (index, place), pieces in [*self._pieces.items()]:
+            step, whole = steps[index].copy(), "".join(pieces)
+            steps[index] = step
             if place < 0:
                 step["arguments"] = _parsed(whole)
                 continue
-            block = step["content"][place]
+            blocks = step["content"] = [*step["content"]]
+            block = blocks[place]
             if block["type"] == "audio" and len(pieces) > 1:  # base64 each, maybe padded
                 whole = b64encode(b"".join(map(b64decode, pieces))).decode()
-            block["text" if block["type"] == "text" else "data"] = whole
+            blocks[place] = {**block, "text" if block["type"] == "text" else "data": whole}
         response = dict(self._interaction)
-        response["steps"] = response.get("steps") or [s for _, s in sorted(self._steps.items())]
+        response["steps"] = response.get("steps") or [s for _, s in sorted(steps.items())]
         if self._usage is not None:
             response.setdefault("usage", self._usage)
         return response

@@ -96,27 +96,30 @@ class ResponsesAccumulator(Accumulator):
             return None
         response = dict(self._snapshot)
         if not response.get("output"):  # some servers leave it out of the last event
-            self._add_pieces()
-            response["output"] = [item for _, item in sorted(self._items.items())]
+            response["output"] = self._as_it_came()
         if self._error is not None:
             response |= {"status": "failed", "error": self._error}
         return response
 
-    def _add_pieces(self) -> None:
-        for (index, where, block_index, kind, field), pieces in self._parts.items():
+    def _as_it_came(self) -> list[dict[str, Any]]:
+        """The items with their pieces, in copies: another thread may ask as well."""
+        items = self._items.copy()
+        for (index, where, block_index, kind, field), pieces in [*self._parts.items()]:
             if index in self._done:
                 continue
-            item = self._items.setdefault(index, {"type": "message", "role": "assistant"})
+            known = items.get(index) or {"type": "message", "role": "assistant"}
+            item = items[index] = known.copy()
             text = "".join(pieces)
             if not where:
                 item[field] = text
                 continue
             blocks = item.get(where)
-            if not is_list(blocks):
-                blocks = item[where] = []
-            while len(blocks) <= (block_index or 0):
+            blocks = item[where] = [*blocks] if is_list(blocks) else []
+            at = block_index or 0
+            while len(blocks) <= at:
                 blocks.append({"type": kind, field: ""})
-            blocks[block_index or 0][field] = text
+            blocks[at] = {**blocks[at], field: text}
+        return [item for _, item in sorted(items.items())]
 
 
 def is_response(value: Any) -> bool:

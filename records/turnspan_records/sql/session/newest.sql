@@ -3,6 +3,8 @@ SELECT max(newest), sum(rows) FROM (
     FROM turn_summary WHERE {where}
     UNION ALL SELECT toUnixTimestamp64Nano(max(written_at)), count() FROM llm_call WHERE {where}
     UNION ALL SELECT toUnixTimestamp64Nano(max(written_at)), count() FROM tool_call WHERE {where}
+    UNION ALL SELECT toUnixTimestamp64Nano(max(written_at)), count()
+        FROM llm_call_running WHERE {where}
     UNION ALL SELECT toUnixTimestamp64Nano(max(written_at)), count() FROM message
         WHERE project = {project:String} AND scope = {scope:String}
 )

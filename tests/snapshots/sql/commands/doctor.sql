@@ -550,6 +550,37 @@ FROM import_position
 WHERE 0;
 
 SELECT
+ project,
+ service,
+ environment,
+ session_id,
+ turn_id,
+ trace_id,
+ span_id,
+ parent_span_id,
+ start_time,
+ round,
+ status,
+ provider,
+ operation,
+ request_model,
+ request_parameters,
+ stream,
+ input_messages,
+ system_prompt,
+ tool_definitions,
+ response_text,
+ response_thoughts,
+ tool_calls,
+ agent_name,
+ scope_name,
+ attributes,
+ writer,
+ written_at
+FROM llm_call_running
+WHERE 0;
+
+SELECT
  `table`,
  sum(rows),
  sum(bytes_on_disk),

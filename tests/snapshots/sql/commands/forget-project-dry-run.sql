@@ -356,6 +356,19 @@ WHERE ((began_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) !
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+))))
+UNION ALL
+SELECT
+ {pass:String},
+ 'llm_call_running',
+ toDate(0),
+ '',
+ sipHash128(project, session_id, start_time, span_id, written_at)
+FROM turnspan.llm_call_running AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
 ))));
 
 SELECT

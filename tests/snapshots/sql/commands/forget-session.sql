@@ -7,6 +7,10 @@ FROM turnspan.llm_call
 WHERE toString(session_id) = {id:String};
 
 SELECT DISTINCT toString(project)
+FROM turnspan.llm_call_running
+WHERE toString(session_id) = {id:String};
+
+SELECT DISTINCT toString(project)
 FROM turnspan.tool_call
 WHERE toString(session_id) = {id:String};
 
@@ -59,6 +63,20 @@ FROM
  (
   SELECT *
   FROM turnspan.llm_call
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))))
+ )
+ UNION ALL
+ SELECT
+  project,
+  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.llm_call_running
   WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
    SELECT key
    FROM turnspan.keeping_row
@@ -267,6 +285,58 @@ FROM
   (
    SELECT *
    FROM turnspan.llm_call
+   WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+   ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+   ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+   )))))
+  )
+  WHERE session_id = ''
+ )
+ UNION ALL
+ SELECT
+  project,
+  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:definition', if(system_prompt = toFixedString('', 16), toFixedString('', 16), if(lower(hex(system_prompt)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(system_prompt)))), 1, 16), 16)))), ('key:definition', if(tool_definitions = toFixedString('', 16), toFixedString('', 16), if(lower(hex(tool_definitions)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(tool_definitions)))), 1, 16), 16))))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.llm_call_running
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+  )))))
+ )
+ UNION ALL
+ SELECT
+  project,
+  arrayJoin([('key:message', if(concat(scope, '\0', lower(hex(hash))) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('message', '\0', project, '\0', concat(scope, '\0', lower(hex(hash))))), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT
+   project,
+   if(session_id = '', trace_id, session_id) AS scope,
+   arrayJoin(input_messages) AS hash
+  FROM
+  (
+   SELECT *
+   FROM turnspan.llm_call_running
    WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
     SELECT key
     FROM turnspan.keeping_row
@@ -688,6 +758,27 @@ SELECT
  '',
  sipHash128(project, trace_id, start_time, span_id, written_at)
 FROM turnspan.span AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+)))))
+UNION ALL
+SELECT
+ {pass:String},
+ 'llm_call_running',
+ toDate(0),
+ '',
+ sipHash128(project, session_id, start_time, span_id, written_at)
+FROM turnspan.llm_call_running AS r
 WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
  SELECT key
  FROM turnspan.keeping_row
@@ -1343,6 +1434,51 @@ SELECT
  '',
  sipHash128(project, trace_id, start_time, span_id, written_at)
 FROM turnspan.span AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+)))))
+UNION ALL
+SELECT
+ {pass:String},
+ 'llm_call_running',
+ toDate(0),
+ '',
+ sipHash128(project, session_id, start_time, span_id, written_at)
+FROM turnspan.llm_call_running AS r
 WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
  SELECT key
  FROM turnspan.tombstone
@@ -2403,3 +2539,64 @@ SELECT
  countIf((began_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(source)], {short:Array(String)}))),
  countIf((began_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(position)], {short:Array(String)})))
 FROM turnspan.import_position;
+
+SELECT
+ countIf(1),
+ countIf(((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
+ )))))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parent_span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(status)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(provider)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(operation)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(request_model)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(request_parameters)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(response_text)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(response_thoughts)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(tool_calls)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+FROM turnspan.llm_call_running;

@@ -11,6 +11,14 @@ FROM turnspan.llm_call
 WHERE JSONExtractString(request_parameters, 'user') = {id:String};
 
 SELECT DISTINCT toString(project)
+FROM turnspan.llm_call_running
+WHERE (attributes['user.id']) = {id:String};
+
+SELECT DISTINCT toString(project)
+FROM turnspan.llm_call_running
+WHERE JSONExtractString(request_parameters, 'user') = {id:String};
+
+SELECT DISTINCT toString(project)
 FROM turnspan.tool_call
 WHERE (attributes['user.id']) = {id:String};
 
@@ -94,6 +102,24 @@ FROM
  FROM
  (
   SELECT *
+  FROM turnspan.llm_call_running
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+  ))) OR ((JSONExtractString(request_parameters, 'user') != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', JSONExtractString(request_parameters, 'user'))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+  )))))
+ )
+ UNION ALL
+ SELECT
+  project,
+  arrayJoin([('key:session', if(session_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('session', '\0', project, '\0', session_id)), 1, 16), 16))), ('key:turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(session_id = '', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)), toFixedString('', 16)))]) AS one
+ FROM
+ (
+  SELECT *
   FROM turnspan.tool_call
   WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
    SELECT key
@@ -133,6 +159,20 @@ FROM
  (
   SELECT *
   FROM turnspan.llm_call
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))))
+ )
+ UNION ALL
+ SELECT
+  project,
+  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.llm_call_running
   WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
    SELECT key
    FROM turnspan.keeping_row
@@ -357,6 +397,74 @@ FROM
   (
    SELECT *
    FROM turnspan.llm_call
+   WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+   ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+   ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+   ))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+   ))) OR ((JSONExtractString(request_parameters, 'user') != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', JSONExtractString(request_parameters, 'user'))), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+   )))))
+  )
+  WHERE session_id = ''
+ )
+ UNION ALL
+ SELECT
+  project,
+  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:definition', if(system_prompt = toFixedString('', 16), toFixedString('', 16), if(lower(hex(system_prompt)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(system_prompt)))), 1, 16), 16)))), ('key:definition', if(tool_definitions = toFixedString('', 16), toFixedString('', 16), if(lower(hex(tool_definitions)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(tool_definitions)))), 1, 16), 16))))]) AS one
+ FROM
+ (
+  SELECT *
+  FROM turnspan.llm_call_running
+  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+  ))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+  ))) OR ((JSONExtractString(request_parameters, 'user') != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', JSONExtractString(request_parameters, 'user'))), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+  )))))
+ )
+ UNION ALL
+ SELECT
+  project,
+  arrayJoin([('key:message', if(concat(scope, '\0', lower(hex(hash))) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('message', '\0', project, '\0', concat(scope, '\0', lower(hex(hash))))), 1, 16), 16)))]) AS one
+ FROM
+ (
+  SELECT
+   project,
+   if(session_id = '', trace_id, session_id) AS scope,
+   arrayJoin(input_messages) AS hash
+  FROM
+  (
+   SELECT *
+   FROM turnspan.llm_call_running
    WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
     SELECT key
     FROM turnspan.keeping_row
@@ -827,6 +935,35 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
 ))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+)))))
+UNION ALL
+SELECT
+ {pass:String},
+ 'llm_call_running',
+ toDate(0),
+ '',
+ sipHash128(project, session_id, start_time, span_id, written_at)
+FROM turnspan.llm_call_running AS r
+WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
+))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+))) OR ((JSONExtractString(request_parameters, 'user') != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', JSONExtractString(request_parameters, 'user'))), 1, 16), 16) GLOBAL IN (
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))

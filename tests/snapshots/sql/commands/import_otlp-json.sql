@@ -18,6 +18,10 @@ SELECT count()
 FROM consortium
 WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));
 
+SELECT count()
+FROM llm_call_running
+WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));
+
 SELECT
  position,
  source_rows

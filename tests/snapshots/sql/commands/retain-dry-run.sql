@@ -146,6 +146,10 @@ WHERE (t.key GLOBAL IN (
  SELECT sipHash128(project, turn_id)
  FROM turnspan.consortium_member
  WHERE turn_id != ''
+ UNION ALL
+ SELECT sipHash128(project, turn_id)
+ FROM turnspan.llm_call_running
+ WHERE turn_id != ''
 )) AND (multiIf((f.reason = '1') AND ((t.status != 'running') OR (t.start_time < (now64(9) - toIntervalSecond({window:UInt64})))), 'archived', (f.reason = '-1') AND ((t.status != 'running') OR (t.start_time < (now64(9) - toIntervalSecond({window:UInt64})))), 'excluded', (f.reason NOT IN ('1', '-1')) AND (t.start_time < (now64(9) - toIntervalSecond({window:UInt64}))), 'unassessed', '') != '');
 
 INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
@@ -401,6 +405,31 @@ WHERE (turn_id != '') AND (started_at < (now64(9) - toIntervalSecond({window:UIn
 INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
  {pass:String},
  {record:String},
+ toDate(0),
+ 'unassessed',
+ sipHash128(project, turn_id)
+FROM turnspan.llm_call_running
+WHERE (turn_id != '') AND (start_time < (now64(9) - toIntervalSecond({window:UInt64}))) AND (sipHash128(project, turn_id) GLOBAL NOT IN (
+ SELECT sipHash128(project, turn_id)
+ FROM turnspan.turn_summary
+ WHERE sipHash128(project, turn_id) GLOBAL IN (
+  SELECT sipHash128(project, turn_id)
+  FROM turnspan.llm_call_running
+  WHERE (turn_id != '') AND (start_time < (now64(9) - toIntervalSecond({window:UInt64})))
+ )
+)) AND (sipHash128(project, turn_id) GLOBAL NOT IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-retain-<drawn>') AND (record = 'turn') AND 1
+)) AND (sipHash128(project, turn_id) GLOBAL NOT IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND (reason IN ('1', '-1'))
+));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
  toMonday(start_time),
  u.reason,
  sipHash128(project, session_id, start_time, span_id, written_at)
@@ -555,6 +584,24 @@ INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
  u.reason,
  sipHash128(project, consortium_id, member_id, written_at)
 FROM turnspan.consortium_member AS r
+GLOBAL INNER JOIN
+(
+ SELECT
+  key,
+  reason
+ FROM turnspan.keeping_row
+ FINAL
+ WHERE (pass = '<time>-retain-<drawn>') AND (record = 'turn')
+) AS u ON u.key = sipHash128(project, turn_id)
+WHERE (turn_id != '') AND 1;
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ u.reason,
+ sipHash128(project, session_id, start_time, span_id, written_at)
+FROM turnspan.llm_call_running AS r
 GLOBAL INNER JOIN
 (
  SELECT
@@ -779,6 +826,19 @@ WHERE (turn_id = '') AND (started_at < (now64(9) - toIntervalSecond({window:UInt
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'consortium_member') AND 1
 )) AND 1;
 
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ 'unassessed',
+ sipHash128(project, session_id, start_time, span_id, written_at)
+FROM turnspan.llm_call_running AS r
+WHERE (turn_id = '') AND (start_time < (now64(9) - toIntervalSecond({window:UInt64}))) AND (sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND 1
+)) AND 1;
+
 SELECT count()
 FROM turnspan.definition;
 
@@ -831,6 +891,36 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
    SELECT key
    FROM turnspan.keeping_row
    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND 1
+  )
+ )
+ WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
+ UNION ALL
+ SELECT sipHash128(project, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
+   arrayJoin([system_prompt]) AS hash
+  FROM turnspan.llm_call_running
+  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND 1
+  )
+ )
+ WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
+ UNION ALL
+ SELECT sipHash128(project, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
+   arrayJoin([tool_definitions]) AS hash
+  FROM turnspan.llm_call_running
+  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND 1
   )
  )
  WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
@@ -978,6 +1068,22 @@ WHERE (modulo(cityHash64(scope), 1) = 0) AND (written_at < fromUnixTimestamp64Na
    SELECT key
    FROM turnspan.keeping_row
    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND 1
+  )
+ )
+ WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(scope), 1) = 0)
+ UNION ALL
+ SELECT sipHash128(project, scope, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
+   if(session_id = '', trace_id, session_id) AS scope,
+   arrayJoin(input_messages) AS hash
+  FROM turnspan.llm_call_running
+  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND 1
   )
  )
  WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(scope), 1) = 0)

@@ -18,6 +18,10 @@ SELECT count()
 FROM consortium
 WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));
 
+SELECT count()
+FROM llm_call_running
+WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));
+
 SELECT DISTINCT pass
 FROM turnspan.keeping_row
 ORDER BY pass ASC;
@@ -165,6 +169,10 @@ WHERE (t.key GLOBAL IN (
  UNION ALL
  SELECT sipHash128(project, turn_id)
  FROM turnspan.consortium_member
+ WHERE turn_id != ''
+ UNION ALL
+ SELECT sipHash128(project, turn_id)
+ FROM turnspan.llm_call_running
  WHERE turn_id != ''
 )) AND (multiIf((f.reason = '1') AND ((t.status != 'running') OR (t.start_time < (now64(9) - toIntervalSecond({window:UInt64})))), 'archived', (f.reason = '-1') AND ((t.status != 'running') OR (t.start_time < (now64(9) - toIntervalSecond({window:UInt64})))), 'excluded', (f.reason NOT IN ('1', '-1')) AND (t.start_time < (now64(9) - toIntervalSecond({window:UInt64}))), 'unassessed', '') != '');
 
@@ -421,6 +429,31 @@ WHERE (turn_id != '') AND (started_at < (now64(9) - toIntervalSecond({window:UIn
 INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
  {pass:String},
  {record:String},
+ toDate(0),
+ 'unassessed',
+ sipHash128(project, turn_id)
+FROM turnspan.llm_call_running
+WHERE (turn_id != '') AND (start_time < (now64(9) - toIntervalSecond({window:UInt64}))) AND (sipHash128(project, turn_id) GLOBAL NOT IN (
+ SELECT sipHash128(project, turn_id)
+ FROM turnspan.turn_summary
+ WHERE sipHash128(project, turn_id) GLOBAL IN (
+  SELECT sipHash128(project, turn_id)
+  FROM turnspan.llm_call_running
+  WHERE (turn_id != '') AND (start_time < (now64(9) - toIntervalSecond({window:UInt64})))
+ )
+)) AND (sipHash128(project, turn_id) GLOBAL NOT IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-retain-<drawn>') AND (record = 'turn') AND 1
+)) AND (sipHash128(project, turn_id) GLOBAL NOT IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND (reason IN ('1', '-1'))
+));
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
  toMonday(start_time),
  u.reason,
  sipHash128(project, session_id, start_time, span_id, written_at)
@@ -575,6 +608,24 @@ INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
  u.reason,
  sipHash128(project, consortium_id, member_id, written_at)
 FROM turnspan.consortium_member AS r
+GLOBAL INNER JOIN
+(
+ SELECT
+  key,
+  reason
+ FROM turnspan.keeping_row
+ FINAL
+ WHERE (pass = '<time>-retain-<drawn>') AND (record = 'turn')
+) AS u ON u.key = sipHash128(project, turn_id)
+WHERE (turn_id != '') AND 1;
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ u.reason,
+ sipHash128(project, session_id, start_time, span_id, written_at)
+FROM turnspan.llm_call_running AS r
 GLOBAL INNER JOIN
 (
  SELECT
@@ -799,6 +850,19 @@ WHERE (turn_id = '') AND (started_at < (now64(9) - toIntervalSecond({window:UInt
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'consortium_member') AND 1
 )) AND 1;
 
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+ {pass:String},
+ {record:String},
+ toDate(0),
+ 'unassessed',
+ sipHash128(project, session_id, start_time, span_id, written_at)
+FROM turnspan.llm_call_running AS r
+WHERE (turn_id = '') AND (start_time < (now64(9) - toIntervalSecond({window:UInt64}))) AND (sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND 1
+)) AND 1;
+
 SELECT count()
 FROM turnspan.definition;
 
@@ -851,6 +915,36 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
    SELECT key
    FROM turnspan.keeping_row
    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND 1
+  )
+ )
+ WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
+ UNION ALL
+ SELECT sipHash128(project, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
+   arrayJoin([system_prompt]) AS hash
+  FROM turnspan.llm_call_running
+  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND 1
+  )
+ )
+ WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
+ UNION ALL
+ SELECT sipHash128(project, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
+   arrayJoin([tool_definitions]) AS hash
+  FROM turnspan.llm_call_running
+  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND 1
   )
  )
  WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
@@ -998,6 +1092,22 @@ WHERE (modulo(cityHash64(scope), 1) = 0) AND (written_at < fromUnixTimestamp64Na
    SELECT key
    FROM turnspan.keeping_row
    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND 1
+  )
+ )
+ WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(scope), 1) = 0)
+ UNION ALL
+ SELECT sipHash128(project, scope, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
+   if(session_id = '', trace_id, session_id) AS scope,
+   arrayJoin(input_messages) AS hash
+  FROM turnspan.llm_call_running
+  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND 1
   )
  )
  WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(scope), 1) = 0)
@@ -1287,6 +1397,22 @@ WHERE sipHash128(project, scope, hash) GLOBAL IN (
   )
  )
  WHERE hash != toFixedString('', 16)
+ UNION ALL
+ SELECT sipHash128(project, scope, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
+   if(session_id = '', trace_id, session_id) AS scope,
+   arrayJoin(input_messages) AS hash
+  FROM turnspan.llm_call_running
+  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND (reason = 'archived')
+  )
+ )
+ WHERE hash != toFixedString('', 16)
 );
 
 SELECT count()
@@ -1334,6 +1460,36 @@ WHERE sipHash128(project, hash) GLOBAL IN (
    SELECT key
    FROM turnspan.keeping_row
    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (reason = 'archived')
+  )
+ )
+ WHERE hash != toFixedString('', 16)
+ UNION ALL
+ SELECT sipHash128(project, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
+   arrayJoin([system_prompt]) AS hash
+  FROM turnspan.llm_call_running
+  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND (reason = 'archived')
+  )
+ )
+ WHERE hash != toFixedString('', 16)
+ UNION ALL
+ SELECT sipHash128(project, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
+   arrayJoin([tool_definitions]) AS hash
+  FROM turnspan.llm_call_running
+  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
+   SELECT key
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND (reason = 'archived')
   )
  )
  WHERE hash != toFixedString('', 16)
@@ -1780,6 +1936,22 @@ FROM
    )
   )
   WHERE hash != toFixedString('', 16)
+  UNION ALL
+  SELECT sipHash128(project, scope, hash) AS key
+  FROM
+  (
+   SELECT
+    project,
+    if(session_id = '', trace_id, session_id) AS scope,
+    arrayJoin(input_messages) AS hash
+   FROM turnspan.llm_call_running
+   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND (reason = 'archived')
+   )
+  )
+  WHERE hash != toFixedString('', 16)
  )) AND (modulo(reinterpretAsUInt32(sipHash128(project, scope, hash, written_at)), 1) = 0)
 ) AS r;
 
@@ -1838,6 +2010,36 @@ FROM
     SELECT key
     FROM turnspan.keeping_row
     WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (reason = 'archived')
+   )
+  )
+  WHERE hash != toFixedString('', 16)
+  UNION ALL
+  SELECT sipHash128(project, hash) AS key
+  FROM
+  (
+   SELECT
+    project,
+    arrayJoin([system_prompt]) AS hash
+   FROM turnspan.llm_call_running
+   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND (reason = 'archived')
+   )
+  )
+  WHERE hash != toFixedString('', 16)
+  UNION ALL
+  SELECT sipHash128(project, hash) AS key
+  FROM
+  (
+   SELECT
+    project,
+    arrayJoin([tool_definitions]) AS hash
+   FROM turnspan.llm_call_running
+   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
+    SELECT key
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND (reason = 'archived')
    )
   )
   WHERE hash != toFixedString('', 16)
@@ -2257,6 +2459,52 @@ FROM
  (
   SELECT
    project,
+   arrayJoin([system_prompt]) AS hash
+  FROM turnspan.llm_call_running
+  WHERE 1
+ )
+ WHERE hash != toFixedString('', 16)
+)
+WHERE (key GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-retain-<drawn>') AND (record = 'definition:gone') AND 1
+)) AND (key GLOBAL NOT IN (
+ SELECT sipHash128(project, hash)
+ FROM turnspan.definition
+));
+
+SELECT count()
+FROM
+(
+ SELECT sipHash128(project, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
+   arrayJoin([tool_definitions]) AS hash
+  FROM turnspan.llm_call_running
+  WHERE 1
+ )
+ WHERE hash != toFixedString('', 16)
+)
+WHERE (key GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-retain-<drawn>') AND (record = 'definition:gone') AND 1
+)) AND (key GLOBAL NOT IN (
+ SELECT sipHash128(project, hash)
+ FROM turnspan.definition
+));
+
+SELECT count()
+FROM
+(
+ SELECT sipHash128(project, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
    arrayJoin([context_hash]) AS hash
   FROM turnspan.context_assembly
   WHERE 1
@@ -2428,6 +2676,28 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
+   arrayJoin([system_prompt]) AS hash
+  FROM turnspan.llm_call_running
+  WHERE 1
+ )
+ WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
+ UNION ALL
+ SELECT sipHash128(project, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
+   arrayJoin([tool_definitions]) AS hash
+  FROM turnspan.llm_call_running
+  WHERE 1
+ )
+ WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
+ UNION ALL
+ SELECT sipHash128(project, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
    arrayJoin([context_hash]) AS hash
   FROM turnspan.context_assembly
   WHERE 1
@@ -2538,6 +2808,30 @@ WHERE (key GLOBAL IN (
  FROM turnspan.message
 ));
 
+SELECT count()
+FROM
+(
+ SELECT sipHash128(project, scope, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
+   if(session_id = '', trace_id, session_id) AS scope,
+   arrayJoin(input_messages) AS hash
+  FROM turnspan.llm_call_running
+  WHERE 1
+ )
+ WHERE hash != toFixedString('', 16)
+)
+WHERE (key GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-retain-<drawn>') AND (record = 'message:gone') AND 1
+)) AND (key GLOBAL NOT IN (
+ SELECT sipHash128(project, scope, hash)
+ FROM turnspan.message
+));
+
 SELECT uniqExact(sipHash128(project, scope, hash))
 FROM turnspan.message AS r
 WHERE (modulo(cityHash64(scope), 1) = 0) AND (written_at < fromUnixTimestamp64Nano({since:Int64}, 'UTC')) AND (sipHash128(project, scope, hash) GLOBAL NOT IN (
@@ -2561,6 +2855,18 @@ WHERE (modulo(cityHash64(scope), 1) = 0) AND (written_at < fromUnixTimestamp64Na
    if(session_id = '', trace_id, session_id) AS scope,
    arrayJoin(output_messages) AS hash
   FROM turnspan.llm_call
+  WHERE 1
+ )
+ WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(scope), 1) = 0)
+ UNION ALL
+ SELECT sipHash128(project, scope, hash) AS key
+ FROM
+ (
+  SELECT
+   project,
+   if(session_id = '', trace_id, session_id) AS scope,
+   arrayJoin(input_messages) AS hash
+  FROM turnspan.llm_call_running
   WHERE 1
  )
  WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(scope), 1) = 0)

@@ -24,6 +24,12 @@ FROM
  SELECT
   toUnixTimestamp64Nano(max(written_at)),
   count()
+ FROM llm_call_running
+ WHERE (project = {project:String}) AND (session_id = {session:String})
+ UNION ALL
+ SELECT
+  toUnixTimestamp64Nano(max(written_at)),
+  count()
  FROM message
  WHERE (project = {project:String}) AND (scope = {scope:String})
 );
@@ -111,6 +117,52 @@ FROM
   lagInFrame((sent_count, sent_digests[-1])) OVER (PARTITION BY agent_name ORDER BY start_time ASC, span_id ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
  FROM llm_call
  WHERE (project = {project:String}) AND (session_id = {session:String})
+) AS sent
+ORDER BY
+ start_time ASC,
+ span_id ASC;
+
+SELECT
+ turn_id,
+ trace_id,
+ span_id,
+ start_time,
+ round,
+ provider,
+ operation,
+ agent_name,
+ dateDiff('millisecond', start_time, written_at) / 1000 AS stored,
+ if(status = 'running', greatest(dateDiff('millisecond', start_time, now64(3)) / 1000, stored), stored) AS duration,
+ parent_span_id,
+ request_model,
+ '' AS response_model,
+ '' AS stream_outcome,
+ status,
+ leftUTF8(response_text, 1048576) AS response_text,
+ leftUTF8(response_thoughts, 1048576) AS response_thoughts,
+ if(tool_calls = '', '', toJSONString(arrayMap(c -> CAST((c.id, c.name, leftUTF8(c.arguments, 1048576)), 'Tuple(id String, name String, arguments String)'), JSONExtract(tool_calls, 'Array(Tuple(id String, name String, arguments String))')))) AS tool_calls,
+ cache_write_tokens,
+ tokens_estimated,
+ consortium_id,
+ length(sent.response_text) AS answered_bytes,
+ length(input_messages) AS sent_count,
+ lower(hex(tool_definitions)) AS tools_hash,
+ toUInt32(0) AS repeated,
+ arrayMap(h -> lower(hex(h)), input_messages) AS input_hashes,
+ lower(hex(system_prompt)) AS system_hash
+FROM
+(
+ SELECT
+  *,
+  NULL AS cache_write_tokens,
+  false AS tokens_estimated,
+  '' AS consortium_id
+ FROM llm_call_running
+ WHERE (project = {project:String}) AND (session_id = {session:String}) AND (status != 'final') AND (span_id GLOBAL NOT IN (
+  SELECT span_id
+  FROM llm_call
+  WHERE (project = {project:String}) AND (session_id = {session:String})
+ ))
 ) AS sent
 ORDER BY
  start_time ASC,

@@ -82,6 +82,46 @@ SELECT
  turn_id,
  trace_id,
  span_id,
+ start_time,
+ round,
+ provider,
+ operation,
+ agent_name,
+ dateDiff('millisecond', start_time, written_at) / 1000 AS stored,
+ if(status = 'running', greatest(dateDiff('millisecond', start_time, now64(3)) / 1000, stored), stored) AS duration,
+ parent_span_id,
+ request_model,
+ '' AS response_model,
+ '' AS stream_outcome,
+ status,
+ response_text,
+ response_thoughts,
+ tool_calls,
+ toUInt32(0) AS repeated,
+ arrayMap(h -> lower(hex(h)), input_messages) AS input_hashes,
+ lower(hex(system_prompt)) AS system_hash
+FROM
+(
+ SELECT
+  *,
+  NULL AS cache_write_tokens,
+  false AS tokens_estimated,
+  '' AS consortium_id
+ FROM llm_call_running
+ WHERE (project = {project:String}) AND (session_id = {session:String}) AND (status != 'final') AND (span_id GLOBAL NOT IN (
+  SELECT span_id
+  FROM llm_call
+  WHERE (project = {project:String}) AND (session_id = {session:String})
+ ))
+) AS sent
+ORDER BY
+ start_time ASC,
+ span_id ASC;
+
+SELECT
+ turn_id,
+ trace_id,
+ span_id,
  parent_span_id,
  start_time,
  duration,

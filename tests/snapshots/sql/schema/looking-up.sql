@@ -164,6 +164,39 @@ WHERE consortium_id = {id:String}
 LIMIT 20;
 
 SELECT DISTINCT
+ 'session' AS kind,
+ session_id AS id,
+ project,
+ session_id,
+ '',
+ ''
+FROM llm_call_running
+WHERE session_id = {id:String}
+LIMIT 20
+UNION ALL
+SELECT DISTINCT
+ 'trace' AS kind,
+ trace_id AS id,
+ project,
+ '',
+ trace_id,
+ ''
+FROM llm_call_running
+WHERE trace_id = {id:String}
+LIMIT 20
+UNION ALL
+SELECT DISTINCT
+ 'call' AS kind,
+ span_id AS id,
+ project,
+ session_id,
+ trace_id,
+ turn_id
+FROM llm_call_running
+WHERE span_id = {id:String}
+LIMIT 20;
+
+SELECT DISTINCT
  'span' AS kind,
  span_id AS id,
  project,
