@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 pytest_plugins = (
+    "support.imported_modules",
     "support.cassette_table",
     "support.cluster",
     "support.databases",

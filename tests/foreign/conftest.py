@@ -13,6 +13,8 @@ from turnspan import config
 from turnspan.runtime.guard import errors
 from turnspan.tracing.state import default
 
+pytest_plugins = ("support.imported_modules",)
+
 os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "SPAN_ONLY"
 os.environ["ANTHROPIC_OPEN_TELEMETRY"] = "false"  # it would trace itself beside the packages
 

@@ -1,0 +1,23 @@
+"""The garbage collector leaves alone what was imported before the first test.
+
+With the SDKs that is more than a million objects. Each full collection would go through them again,
+and tests of streams and threads ask for many.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Generator
+
+import pytest
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Import all tests without collecting, then take what is there out of later collections."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
