@@ -7,9 +7,11 @@ python .ci/sdk_operations.py --docs    write docs/coverage.md and docs/reference
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -120,9 +122,14 @@ HOST_ONLY: Final = {
 whose providers have the model for a path: the host alone tells what these are."""
 
 
-def requests() -> list[Request]:
+@cache
+def requests() -> tuple[Request, ...]:
     """What all SDKs send, sorted."""
-    return sorted({request for sdk in SDKS for request in sdk.requests()})
+    gc.disable()  # it would go through each tree again and again: half of the time
+    try:
+        return tuple(sorted({request for sdk in SDKS for request in sdk.requests()}))
+    finally:
+        gc.enable()
 
 
 def unread(sent: Iterable[Request]) -> list[str]:
