@@ -17,7 +17,6 @@ import pytest
 
 from land.spooling import ask
 from support.landing import insert
-from support.representatives import few
 from support.rows import call, tool, turn
 from support.small_disk import SmallDisk, small_disk
 from turnspan_clickhouse.errors import StoreError, StoreUnavailableError
@@ -328,7 +327,8 @@ migrate(open_store(Dsn(scheme="chdb", path=Path(sys.argv[1]))))
 """
 
 
-@pytest.mark.parametrize("power", few([False, True], [True]), ids=["killed", "and the newest cut"])
+@pytest.mark.release
+@pytest.mark.parametrize("power", [False, True], ids=["killed", "and the newest cut"])
 def test_killed_while_it_migrates(embedded_dsn: Dsn, power: bool) -> None:
     """At any moment of it, the mending among them."""
     older(embedded_dsn)

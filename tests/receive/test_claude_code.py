@@ -10,8 +10,11 @@ import pytest
 from receive.otlp import Made, Said, logs, request
 from receive.serving import PROTOBUF, Served, serving
 from receive.test_order import ask
+from support.representatives import few
 from turnspan import config
 from turnspan_clickhouse.store.dsn import Dsn
+
+pytestmark = pytest.mark.with_schema
 
 SCOPE = "com.anthropic.claude_code.tracing"
 STANDARD = {"session.id": "s-1", "user.id": "u-1", "terminal.type": "xterm"}
@@ -113,7 +116,9 @@ def send(served: Served, spans: tuple[Made, ...]) -> None:
     assert served.post(made.SerializeToString(), PROTOBUF).status == 200
 
 
-@pytest.mark.parametrize("order", ["at once", "one by one", "the turn first"])
+@pytest.mark.parametrize(
+    "order", few(["at once", "one by one", "the turn first"], ["at once", "the turn first"])
+)
 def test_spans_are_calls_tools_and_a_turn(embedded_dsn: Dsn, order: str) -> None:
     """With tokens and price, whichever comes first; a tool is one row of its two spans."""
     with serving(embedded_dsn) as served:
@@ -342,25 +347,29 @@ def test_events_beside_spans_make_no_second_record(embedded_dsn: Dsn, first: str
     ]
 
 
-@pytest.mark.parametrize("odd", ["nan", "inf", "-5", "1e300", "x", True, [1], None])
-def test_odd_values_of_events_cost_nothing_but_themselves(embedded_dsn: Dsn, odd: Any) -> None:
+def test_odd_values_of_events_cost_nothing_but_themselves(embedded_dsn: Dsn) -> None:
     """Whatever stands where a number or a text should: the call lands, and so does the next."""
-    values = dict.fromkeys(("duration_ms", "input_tokens", "response", "prompt", "error"), odd)
-    values = {key: value for key, value in values.items() if value is not None}
+    odd: tuple[Any, ...] = ("nan", "inf", "-5", "1e300", "x", True, [1], None)
     with serving(embedded_dsn) as served:
-        send_log(
-            served,
-            (
-                event("user_prompt", 1, **values),
-                event("api_request", 2, request_id="odd", **{**REQUEST, **values}),
-                event("assistant_response", 2, request_id="odd", **values),
-                event("tool_result", 3, **values),
-                event("api_request", 4, request_id="next", **REQUEST),
-            ),
-        )
-    calls = ask(embedded_dsn, "SELECT response_id FROM llm_call ORDER BY start_time")
+        for number, one in enumerate(odd):
+            at, id_ = 10 * number, f"odd {number}"
+            names = ("duration_ms", "input_tokens", "response", "prompt", "error")
+            values = dict.fromkeys(names, one) if one is not None else {}
+            send_log(
+                served,
+                (
+                    event("user_prompt", at + 1, **values),
+                    event("api_request", at + 2, request_id=id_, **{**REQUEST, **values}),
+                    event("assistant_response", at + 2, request_id=id_, **values),
+                    event("tool_result", at + 3, **values),
+                    event("api_request", at + 4, request_id=f"after {id_}", **REQUEST),
+                ),
+            )
+    calls = ask(embedded_dsn, "SELECT response_id FROM llm_call")
 
-    assert [one["response_id"] for one in calls] == ["odd", "next"]
+    wanted = {f"{before}odd {number}" for number in range(len(odd)) for before in ("", "after ")}
+    assert {one["response_id"] for one in calls} == wanted
+    assert len(calls) == len(wanted)
 
 
 def test_events_without_content_leave_none(embedded_dsn: Dsn) -> None:

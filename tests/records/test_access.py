@@ -28,7 +28,7 @@ from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access import open_dsn, open_records
 from turnspan_records.access.spooled import Writers, refused, restore_refused, writers
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.both_kinds]
 
 
 def spool_rows(dsn: Dsn, *rows: Record) -> SpoolWriter:

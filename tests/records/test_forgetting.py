@@ -57,6 +57,7 @@ def gone(store: Store, name: str) -> None:
     assert store.query("SELECT count() FROM keeping_row").rows == [(0,)]
 
 
+@first_on("embedded")
 def test_a_session_goes_and_everything_else_stays(store: Store) -> None:
     """From every table; a prompt that others have stays, texts of its own go."""
     insert(store, *everything("bob"), *everything("eve", project="another"))

@@ -94,6 +94,7 @@ def test_archives_and_sets_lose_what_was_forgotten(embedded: Store, data_home: P
     assert contents(embedded) == before
 
 
+@pytest.mark.release
 def test_beside_a_shipper_and_an_application(server_dsn: Dsn) -> None:
     """Nothing of the one comes through, and nothing of the others is lost."""
     with migrated(server_dsn) as store:

@@ -300,6 +300,7 @@ def test_a_restore_into_an_empty_store_has_all_that_was_archived(
     assert len(calls(empty)) == Archive(done.archive).manifest.tables["llm_call"].rows
 
 
+@pytest.mark.release
 @first_on("server", "module_store")
 def test_judgments_come_back_with_what_they_are_of(empty: Store, policy: Policy) -> None:
     """Of turns, calls and sessions, and what was withdrawn of them; of nothing else."""
@@ -336,6 +337,7 @@ def test_judgments_come_back_with_what_they_are_of(empty: Store, policy: Policy)
     assert empty.query("SELECT count() FROM withdrawal").rows == [(1,)]
 
 
+@pytest.mark.release
 @ONE_KIND
 def test_a_full_disk_and_then_another_archive(empty: Store, policy: Policy, tmp_path: Path) -> None:
     """What a pass that was cut short has decided on goes where it had said: a policy that names
@@ -371,6 +373,7 @@ def test_what_was_forgotten_stays_away(empty: Store, policy: Policy) -> None:
     assert set(good[1:]) <= calls(empty)
 
 
+@pytest.mark.release
 @ONE_KIND
 def test_a_damaged_archive_brings_nothing_back(empty: Store, policy: Policy) -> None:
     """Not even its whole tables."""

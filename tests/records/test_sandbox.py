@@ -16,6 +16,7 @@ from turnspan_clickhouse.store.read_only import QUERY_WAS_CANCELLED, Cancellatio
 from turnspan_records.sandbox import FILES, PAGE, WRITE, Limits, RefusedError, Sandbox
 from turnspan_records.sandbox.functions import COMBINATORS, functions
 
+pytestmark = pytest.mark.both_kinds
 SECRET = "canary-of-the-sandbox"
 """As in conftest.py."""
 _DANGEROUS = re.compile(

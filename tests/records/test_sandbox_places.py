@@ -8,6 +8,8 @@ from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.sandbox import RefusedError, Sandbox, place_of
 
+pytestmark = pytest.mark.both_kinds
+
 WRONG: tuple[tuple[str, str, list[str]], ...] = (
     ("SELECT 1,\n  frm x y", "y", []),
     ("SELECT '\u65e5\u672c', \U0001f600 FROM one", "\U0001f600", []),

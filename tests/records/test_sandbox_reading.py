@@ -21,6 +21,7 @@ from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import RefusedError, Sandbox
 from turnspan_records.sandbox.tree import parse
 
+pytestmark = pytest.mark.both_kinds
 SECRET = "canary-of-the-sandbox"
 """As in conftest.py."""
 WRITES = (

@@ -3,10 +3,15 @@ marker ``release``, and `make test-release` runs them."""
 
 from __future__ import annotations
 
+import zlib
+from collections import defaultdict
 from collections.abc import Container, Iterable
-from typing import Any
+from typing import Any, Final
 
 import pytest
+
+_KINDS: Final = ("store_kind", "module_store")
+"""The parameters that say which kind of store a test runs on."""
 
 
 def few(cases: Iterable[Any], kept: Container[Any]) -> list[Any]:
@@ -20,3 +25,19 @@ def first_on(kind: str, fixture: str = "store_kind") -> pytest.MarkDecorator:
     """A test of both kinds of store, of which `make test` takes one: what it is about is asked of
     the other by other tests as well."""
     return pytest.mark.parametrize(fixture, few(("embedded", "server"), (kind,)), indirect=True)
+
+
+def one_kind_of_store(items: Iterable[pytest.Function]) -> None:
+    """Leave each test of both kinds of store to `make test` on one of them: on which, that takes
+    turns from file to file. Files with the marker ``both_kinds`` are about what differs."""
+    variants: defaultdict[Any, dict[str, pytest.Function]] = defaultdict(dict)
+    for item in items:
+        values = dict(item.callspec.params) if hasattr(item, "callspec") else {}
+        kinds = [str(values.pop(name)) for name in _KINDS if name in values]
+        left_out = item.get_closest_marker("release") or item.get_closest_marker("both_kinds")
+        if kinds and not left_out:
+            variants[item.path, item.originalname, repr(values)][kinds[0]] = item
+    for (path, *_), by_kind in variants.items():
+        if len(by_kind) > 1:
+            other = sorted(by_kind)[zlib.crc32(path.name.encode()) % 2]
+            by_kind[other].add_marker(pytest.mark.release)
