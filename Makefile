@@ -40,7 +40,7 @@ export PATH := $(PATH):$(CURDIR)/$(BIN)
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-release release-check test-foreign test-clients test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types contracts wheel wheels docs sbom web web-check screenshots lock lock-clients bench bench-competitors bench-throughput jaeger sample snapshots reference sdk-operations tools clean
+.PHONY: help setup demo test test-release release-check test-foreign test-clients test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types types-windows contracts wheel wheels docs sbom web web-check screenshots lock lock-clients bench bench-competitors bench-throughput jaeger sample snapshots reference sdk-operations tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,7 +54,8 @@ test: tools $(PAGE)/node_modules/.ready ## Run the tests (the first time install
 test-release: tools $(PAGE)/node_modules/.ready ## Run the tests that `make test` leaves out: those marked `release`
 	@$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m release $(TIMED) $(ARGS)
 
-release-check: ## Test what CI leaves out: compiled in full, clients, other SDKs and Pythons, frameworks
+release-check: ## Test what CI leaves out: compiled in full, clients, other SDKs and Pythons, Windows, frameworks
+	@$(MAKE) types-windows
 	@$(MAKE) test-release
 	@$(MAKE) test-compiled
 	@$(MAKE) test-oldest
@@ -124,8 +125,10 @@ lint: setup ## ruff
 
 types: setup ## mypy strict and pyright strict
 	@$(BIN)/mypy
-	@$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 instrument exporter records llm console
 	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+
+types-windows: setup ## mypy strict, as on Windows
+	@$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 instrument exporter records llm console
 
 contracts: setup ## Imports run one way: llm -> console -> records -> exporter -> instrument
 	@$(BIN)/lint-imports
