@@ -30,6 +30,7 @@ INSTALL := $(UV) pip install --quiet --python
 CONSTRAINTS := .ci/constraints.txt
 CLIENT_PINS := .ci/clients.txt
 THREADING := opentelemetry-instrumentation-threading==0.66b1
+PACKAGES := instrument exporter records llm console
 ARGS ?=
 SEED ?= 1
 AREAS ?=
@@ -40,7 +41,7 @@ export PATH := $(PATH):$(CURDIR)/$(BIN)
 PYTHONS := python3.13 python3.12 python3.11 python3.10 python3 python3.14 python
 CAN_MAKE_VENV := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))
 
-.PHONY: help setup demo test test-release release-check test-foreign test-clients test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types types-windows contracts wheel wheels docs sbom web web-check screenshots lock lock-clients bench bench-competitors bench-throughput jaeger sample snapshots reference sdk-operations tools clean
+.PHONY: help setup demo test test-release release-check test-foreign test-clients test-loaders test-training test-oldest test-newest test-compiled test-stacks coverage compiled check format format-check lint types types-whole contracts wheel wheels docs sbom web web-check screenshots lock lock-clients bench bench-competitors bench-throughput jaeger sample snapshots reference sdk-operations tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,7 +56,7 @@ test-release: tools $(PAGE)/node_modules/.ready ## Run the tests that `make test
 	@$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m release $(TIMED) $(ARGS)
 
 release-check: ## Test what CI leaves out: compiled in full, clients, other SDKs and Pythons, Windows, frameworks
-	@$(MAKE) types-windows
+	@$(MAKE) types-whole
 	@$(MAKE) test-release
 	@$(MAKE) test-compiled
 	@$(MAKE) test-oldest
@@ -123,12 +124,13 @@ format-check: setup ## Fail where `make format` would change something
 lint: setup ## ruff
 	@$(BIN)/ruff check
 
-types: setup ## mypy strict and pyright strict
+types: setup ## mypy strict, and pyright strict of what is not tests
 	@$(BIN)/mypy
-	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright hatch_build.py $(PACKAGES) examples
 
-types-windows: setup ## mypy strict, as on Windows
-	@$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 instrument exporter records llm console
+types-whole: setup ## pyright strict of tests and benchmarks too, mypy strict as on Windows
+	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+	@$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 $(PACKAGES)
 
 contracts: setup ## Imports run one way: llm -> console -> records -> exporter -> instrument
 	@$(BIN)/lint-imports

@@ -93,7 +93,9 @@ class Web:
 
 
 @pytest.mark.parametrize(
-    ("store_kind", "kind"), [("embedded", "sync"), ("server", "gthread")], indirect=["store_kind"]
+    ("store_kind", "kind"),
+    [("embedded", "sync"), pytest.param("server", "gthread", marks=pytest.mark.release)],
+    indirect=["store_kind"],
 )
 def test_gunicorn(store_dsn: Dsn, kind: str) -> None:
     """With ``--preload`` and four workers: one is killed, or they leave after 25 requests each; the
@@ -131,7 +133,9 @@ def test_gunicorn(store_dsn: Dsn, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("store_kind", "limit"), [("embedded", "3"), ("server", "1000")], indirect=["store_kind"]
+    ("store_kind", "limit"),
+    [pytest.param("embedded", "3", marks=pytest.mark.release), ("server", "1000")],
+    indirect=["store_kind"],
 )
 def test_celery(store_dsn: Dsn, tmp_path: Path, limit: str) -> None:
     """Prefork workers that are replaced after three tasks, and such that are ended right after

@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 import turnspan
 from support.model_stub import ModelStub
+from support.representatives import first_on
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
@@ -48,6 +49,7 @@ def ask(dsn: Dsn, sql: str) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in store.query(sql, settings={"final": 0}).rows]
 
 
+@first_on("server")
 def test_a_hundred_thousand_spans_a_minute(store_dsn: Dsn, provider: TracerProvider) -> None:
     """At that pace for some seconds, then as many again at once."""
     turnspan.configure(store=str(store_dsn), exporters=["turnspan"], tracer_provider=provider)

@@ -24,6 +24,7 @@ from support.openai_replay import sdk_method as openai_method
 from support.plain_clients import CLIENTS
 from support.recorded_server import ReceivedRequest, RecordedAnswer, RecordedServer
 from support.recordings import exchanges as openai_exchanges
+from support.representatives import few
 from turnspan import config
 from turnspan.content.json_codec import WRITING
 from turnspan.testing import record
@@ -161,7 +162,10 @@ def _answer(server: RecordedServer, number: int, status: int, kind: str, body: b
     server.answer = RecordedAnswer(status, kind, body, piece, packed=number % 2 == 0)
 
 
-@pytest.mark.parametrize("kind", ["chat", "responses", "embeddings", "completions"])
+KINDS = ("chat", "responses", "embeddings", "completions")
+
+
+@pytest.mark.parametrize("kind", few(KINDS, ["chat", "responses"]))
 def test_openai(kind: str, server: RecordedServer) -> None:
     """Every call that was recorded of OpenAI's API, or of a server that speaks it."""
     wrong: list[str] = []
