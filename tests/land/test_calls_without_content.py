@@ -8,6 +8,8 @@ from support import rows
 from support.landing import insert
 from turnspan_clickhouse.store.client import Store
 
+pytestmark = pytest.mark.both_kinds(False)
+
 
 @pytest.mark.parametrize("view", ["llm_call_full", "agent_telemetry"])
 def test_a_view_shows_calls_that_saw_and_said_nothing(store: Store, view: str) -> None:

@@ -29,7 +29,7 @@ from turnspan_records.contexts import AssembledContext, contexts
 from turnspan_records.detail import detail
 from turnspan_records.lookup import RecordRef, find
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.both_kinds(False)]
 
 PAGE = "The lighthouse of Cabo Norte was lit in 1887. " * 3
 TIDES = "Tides at the cape reach four metres. " * 3

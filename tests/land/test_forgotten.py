@@ -36,6 +36,8 @@ from turnspan_clickhouse.spool.segments import reason_of
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 
+pytestmark = pytest.mark.both_kinds(False)
+
 NOW = T0 + 10**18
 
 

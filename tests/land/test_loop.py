@@ -19,7 +19,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.both_kinds(False)]
 
 
 @pytest.fixture

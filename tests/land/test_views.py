@@ -19,6 +19,7 @@ from turnspan_clickhouse.rows.tables import LlmCall, columns
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 
+pytestmark = pytest.mark.both_kinds(False)
 SEED = Path(__file__).with_name("seed_queries.sql")
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from land import agent_run as run
 from support.landing import insert
 from turnspan_clickhouse.rows.tables import LlmCall, TurnSummary
 from turnspan_clickhouse.store.client import Store
+
+pytestmark = pytest.mark.both_kinds(False)
 
 
 def plain(store: Store, sql: str) -> list[dict[str, Any]]:

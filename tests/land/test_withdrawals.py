@@ -27,6 +27,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.diagnostics import find as diagnostic
 
+pytestmark = pytest.mark.both_kinds(False)
 LOG = "SELECT outcome, training_flag, notes FROM ephemera_agent_log ORDER BY turn_id"
 
 

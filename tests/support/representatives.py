@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-_KINDS: Final = ("store_kind", "module_store")
+_KINDS: Final = ("store_kind", "module_store", "store")
 """The parameters that say which kind of store a test runs on."""
 
 
@@ -29,13 +29,15 @@ def first_on(kind: str, fixture: str = "store_kind") -> pytest.MarkDecorator:
 
 def one_kind_of_store(items: Iterable[pytest.Function]) -> None:
     """Leave each test of both kinds of store to `make test` on one of them: on which, that takes
-    turns from file to file. Files with the marker ``both_kinds`` are about what differs."""
+    turns from file to file. So it is in records/, but for files with the marker ``both_kinds``,
+    which are about what differs, and in files with ``both_kinds(False)``."""
     variants: defaultdict[Any, dict[str, pytest.Function]] = defaultdict(dict)
     for item in items:
         values = dict(item.callspec.params) if hasattr(item, "callspec") else {}
         kinds = [str(values.pop(name)) for name in _KINDS if name in values]
-        left_out = item.get_closest_marker("release") or item.get_closest_marker("both_kinds")
-        if kinds and not left_out:
+        marker = item.get_closest_marker("both_kinds")
+        both = marker.args != (False,) if marker else item.path.parent.name != "records"
+        if kinds and not both and not item.get_closest_marker("release"):
             variants[item.path, item.originalname, repr(values)][kinds[0]] = item
     for (path, *_), by_kind in variants.items():
         if len(by_kind) > 1:
