@@ -86,7 +86,7 @@ def outline(
         session_id,
         trace_id,
         cursor=cursor,
-        running="running" in {*(turn.status for turn in turns), *(call.status for call in calls)},
+        running="running" in {*(turn.status for turn in turns), *(call.status for call in rows)},
         turns=tuple(_turn(turn, row) for turn, row in zip(turns, turn_rows, strict=True)),
         calls=rows,
         tools=tuple(told.tools(tools)),
