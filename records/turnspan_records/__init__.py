@@ -34,6 +34,13 @@ from turnspan_records.conversation import (
 from turnspan_records.detail import detail
 from turnspan_records.detail_types import Detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
+from turnspan_records.gate.verdict import (
+    ChangedCase,
+    GateLimits,
+    GateReport,
+    MeasureChange,
+    gate,
+)
 from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.judging.queues import Progress, Queue, progress, queues, waiting
 from turnspan_records.judging.review import Review, ReviewItem
@@ -77,6 +84,7 @@ __all__ = [
     "ArtifactCheck",
     "AssembledContext",
     "CallRecord",
+    "ChangedCase",
     "Comparison",
     "Composition",
     "ConsortiumRun",
@@ -94,9 +102,12 @@ __all__ = [
     "ExportError",
     "Exported",
     "Filters",
+    "GateLimits",
+    "GateReport",
     "Hit",
     "JudgmentRecord",
     "Limits",
+    "MeasureChange",
     "Note",
     "Outline",
     "Progress",
@@ -139,6 +150,7 @@ __all__ = [
     "export",
     "find",
     "find_text",
+    "gate",
     "judgments",
     "open",
     "outline",

@@ -63,6 +63,7 @@ LOOKED_AT = {
         *("words('word')", "words('written')"),
     },
     "overview.py": {"wanted.where", "looks"},
+    "figures.py": {"wanted.where", "_LOOPS"},
     # One of ORDERS, and one of two constants.
     "queues.py": {"source", "order", "_source(queue)"},
     # The loader of statements passes on the fragments that are looked at where they are given.

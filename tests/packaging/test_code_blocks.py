@@ -95,6 +95,7 @@ ONLY_READ = {
     "forget": "deletes the reader's records",
     "retain": "deletes the reader's records",
     "annotate": "judges a record of the reader's own",
+    "gate": "names versions of the reader's own",
     "export": "judgments of the reader's own decide what it writes",
     "init": "tests/console/test_init.py runs it",
     "consortium": "names a run, or a log of the reader's own",

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from turnspan_clickhouse.files.toml_file import read_toml
 from turnspan_clickhouse.store.dsn import data_folder
 from turnspan_records.keeping.errors import PolicyError
-
-_TOML: Final[Any] = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 
 Texts: TypeAlias = Literal["keep", "remove"]
 
@@ -114,11 +111,9 @@ def read_policy(path: Path) -> Policy:
         PolicyError: it cannot be read, or says what is not understood.
     """
     try:
-        said: dict[str, Any] = _TOML.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PolicyError(f"The policy {path} cannot be read: {error.strerror}.") from None
-    except (_TOML.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PolicyError(f"The policy {path} is not TOML: {error}.") from None
+        said = read_toml(path)
+    except ValueError as error:
+        raise PolicyError(f"The policy {error}.") from None
     try:
         return policy_of(said, path.absolute().parent)
     except PolicyError as error:

@@ -1,0 +1,1 @@
+"""The comparison of two versions of an agent, for continuous integration."""
