@@ -129,12 +129,22 @@ def add_content(
 ) -> CallContent:
     """Land a call's content, put its hashes and its reply into the row; returns the reply."""
     place = MessageScope(content.dialect, facts.project, row.session_id or row.trace_id, batch)
-    row.input_messages = message_store.messages(request.messages_raw, place, facts.start_time)
-    reply = add_reply(row, content, facts.end_time, message_store, place)
-    row.request_parameters = message_store.parameters(request.parameters, batch)
-    row.system_prompt = _system_prompt(request, place, facts.start_time, message_store)
-    row.tool_definitions = _tool_definitions(request, place, facts.start_time, message_store)
-    return reply
+    add_request(row, request, facts.start_time, message_store, place)
+    return add_reply(row, content, facts.end_time, message_store, place)
+
+
+def add_request(
+    row: LlmCall,
+    request: RequestParts,
+    when: int,
+    message_store: MessageStore,
+    place: MessageScope,
+) -> None:
+    """Land what the model was sent, and put its hashes into the row."""
+    row.input_messages = message_store.messages(request.messages_raw, place, when)
+    row.request_parameters = message_store.parameters(request.parameters, place.batch)
+    row.system_prompt = _system_prompt(request, place, when, message_store)
+    row.tool_definitions = _tool_definitions(request, place, when, message_store)
 
 
 def output_of(content: InferenceContent | None) -> list[Message]:

@@ -117,8 +117,3 @@ def fields_of(arguments: Any) -> dict[str, Any]:
     if isinstance(arguments, str):
         arguments = json.loads(arguments)
     return cast("dict[str, Any]", arguments)
-
-
-def pieces_of(text: str) -> list[str]:
-    """A text as a stream brings it."""
-    return [text[start : start + 8] for start in range(0, len(text), 8)]

@@ -206,12 +206,15 @@ class AwsEvents(Events):
         return []
 
 
+AWS_EVENTS: Final = "application/vnd.amazon.eventstream"
+JSON_LINES: Final = "application/x-ndjson"
+
 _FRAMES: Final = {
     "text/event-stream": ServerSentEvents,
-    "application/x-ndjson": JsonLines,
+    JSON_LINES: JsonLines,
     "application/jsonl": JsonLines,
     "application/stream+json": JsonLines,
-    "application/vnd.amazon.eventstream": AwsEvents,
+    AWS_EVENTS: AwsEvents,
 }
 
 

@@ -4,10 +4,12 @@ API reference, Converse and ConverseStream), and what its InvokeModel packs into
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from typing import Any, Final
 
 import orjson
 
+from turnspan.dialects.other_replies import message_events
 from turnspan.runtime.type_guards import is_dict, is_list
 
 _PARAMETERS: Final = {
@@ -176,3 +178,87 @@ def packed_event(body: dict[str, Any]) -> dict[str, Any]:
 def nova_event(body: dict[str, Any]) -> dict[str, Any]:
     """An event of Nova's stream, whose words are those of ConverseStream."""
     return event(packed_event(body))
+
+
+# -- and back: what Converse sends, of Anthropic's words -------------------------------------------
+
+
+def written(body: dict[str, Any]) -> dict[str, Any]:
+    """The answer of Converse that ``answer`` reads as this one."""
+    message = {"role": body.get("role"), "content": list(map(_raw, body["content"]))}
+    counts = _raw_usage(body.get("usage") or {})
+    return {"output": {"message": message}, "stopReason": body.get("stop_reason"), "usage": counts,
+            "metrics": {"latencyMs": 0}}  # fmt: skip
+
+
+def _raw_usage(counts: dict[str, Any]) -> dict[str, Any]:
+    names = {name: key for key, name in reversed(_COUNTS.items())}
+    made = {names[key]: value for key, value in counts.items() if key in names}
+    given, said = made.setdefault("inputTokens", 0), made.setdefault("outputTokens", 0)
+    return {**made, "totalTokens": given + said}
+
+
+def _raw(block: Any) -> Any:
+    """The inverse of ``_block``, for what a model says."""
+    kind = block.get("type") if is_dict(block) else None
+    if kind == "text":
+        return {"text": block["text"]}
+    if kind == "tool_use":
+        made = {"toolUseId": block.get("id"), "name": block.get("name")}
+        return {"toolUse": {**made, "input": block.get("input")}}
+    if kind == "thinking":
+        signed = block.get("signature")
+        thought = {"text": block["thinking"], **({"signature": signed} if signed else {})}
+        return {"reasoningContent": {"reasoningText": thought}}
+    if isinstance(kind, str):
+        return {kind: {key: value for key, value in block.items() if key != "type"}}
+    return block
+
+
+def written_events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The events of ConverseStream, of a whole answer in Anthropic's words."""
+    for event in message_events(body):
+        yield from _raw_events(event)
+
+
+def _raw_events(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    kind, index = event["type"], {"contentBlockIndex": event.get("index", 0)}
+    if kind == "message_start":
+        yield {"messageStart": {"role": event["message"].get("role")}}
+    elif kind == "content_block_start":
+        block = event["content_block"]
+        if block.get("type") == "tool_use":
+            asked = {"toolUseId": block.get("id"), "name": block.get("name")}
+            yield {"contentBlockStart": {"start": {"toolUse": asked}, **index}}
+    elif kind == "content_block_delta":
+        yield {"contentBlockDelta": {"delta": _raw_delta(event["delta"]), **index}}
+    elif kind == "content_block_stop":
+        yield {"contentBlockStop": index}
+    elif kind == "message_delta":
+        yield {"messageStop": {"stopReason": event["delta"].get("stop_reason")}}
+        yield {"metadata": {"usage": _raw_usage(event["usage"]), "metrics": {"latencyMs": 0}}}
+
+
+def _raw_delta(delta: dict[str, Any]) -> dict[str, Any]:
+    kind = delta["type"]
+    if kind == "input_json_delta":
+        return {"toolUse": {"input": delta["partial_json"]}}
+    if kind == "thinking_delta":
+        return {"reasoningContent": {"text": delta["thinking"]}}
+    if kind == "signature_delta":
+        return {"reasoningContent": {"signature": delta["signature"]}}
+    return {"text": delta.get("text", "")}
+
+
+def packed_events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The events of InvokeModelWithResponseStream for Claude."""
+    yield from map(_packed, message_events(body))
+
+
+def packed_nova_events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The events of InvokeModelWithResponseStream for Nova."""
+    yield from map(_packed, written_events(body))
+
+
+def _packed(event: dict[str, Any]) -> dict[str, Any]:
+    return {"chunk": {"bytes": base64.b64encode(orjson.dumps(event)).decode()}}

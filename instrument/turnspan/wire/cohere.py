@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import orjson
 
+from turnspan.dialects.response_parts import pieces_of
 from turnspan.runtime.type_guards import is_dict, is_list
 
 _ROLES: Final = {"USER": "user", "CHATBOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
@@ -140,6 +142,95 @@ def old_event(body: dict[str, Any]) -> dict[str, Any]:
     for choice in whole.get("choices") or ():
         choice["delta"] = {k: v for k, v in choice.pop("message").items() if k == "tool_calls"}
     return whole
+
+
+# -- and back ----------------------------------------------------------------------------------
+
+_REASONS: Final = {"stop": "COMPLETE", "length": "MAX_TOKENS", "tool_calls": "TOOL_CALL"}
+
+
+def _counts(body: dict[str, Any]) -> dict[str, Any]:
+    usage = body.get("usage") or {}
+    named = (("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens"))
+    return {"tokens": {name: usage.get(key, 0) for name, key in named}}
+
+
+def _raw(message: dict[str, Any]) -> dict[str, Any]:
+    """The inverse of ``_message``."""
+    said = {k: v for k, v in message.items() if k not in ("content", "reasoning_content")}
+    content = message.get("content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+    thoughts = message.get("reasoning_content")
+    if thoughts:
+        blocks = [{"type": "thinking", "thinking": thoughts}, *blocks]
+    return {**said, "content": blocks} if blocks else said
+
+
+def written(body: dict[str, Any]) -> dict[str, Any]:
+    """The answer of ``/v2/chat`` that ``answer`` reads as this one."""
+    choice = body["choices"][0]
+    reason = _REASONS.get(choice["finish_reason"], choice["finish_reason"])
+    made = {"id": body["id"], "finish_reason": reason, "message": _raw(choice["message"])}
+    return {**made, "usage": _counts(body)}
+
+
+def written_events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The events of a streamed answer of ``/v2/chat``, of a whole one in OpenAI's words."""
+    whole = written(body)
+    message = whole["message"]
+    yield {"type": "message-start", "id": whole["id"],
+           "delta": {"message": {"role": "assistant", "content": []}}}  # fmt: skip
+    for index, block in enumerate(message.get("content") or ()):
+        kind = block["type"]
+        begun: dict[str, Any] = {"message": {"content": {"type": kind, kind: ""}}}
+        yield {"type": "content-start", "index": index, "delta": begun}
+        for piece in pieces_of(block[kind]):
+            delta = {"message": {"content": {kind: piece}}}
+            yield {"type": "content-delta", "index": index, "delta": delta}
+        yield {"type": "content-end", "index": index}
+    if message.get("tool_plan"):
+        delta = {"message": {"tool_plan": message["tool_plan"]}}
+        yield {"type": "tool-plan-delta", "delta": delta}
+    for index, call in enumerate(message.get("tool_calls") or ()):
+        asked = call.get("function") or {}
+        begun = {**call, "function": {**asked, "arguments": ""}}
+        delta = {"message": {"tool_calls": begun}}
+        yield {"type": "tool-call-start", "index": index, "delta": delta}
+        pieces: dict[str, Any] = {"function": {"arguments": asked.get("arguments", "")}}
+        delta = {"message": {"tool_calls": pieces}}
+        yield {"type": "tool-call-delta", "index": index, "delta": delta}
+        yield {"type": "tool-call-end", "index": index}
+    ended = {"finish_reason": whole["finish_reason"], "usage": whole["usage"]}
+    yield {"type": "message-end", "id": whole["id"], "delta": ended}
+
+
+def old_written(body: dict[str, Any]) -> dict[str, Any]:
+    """The answer of ``/v1/chat`` that ``old_answer`` reads as this one."""
+    choice = body["choices"][0]
+    message = choice["message"]
+    made = {
+        "response_id": body["id"],
+        "text": message.get("content") or "",
+        "finish_reason": _REASONS.get(choice["finish_reason"], choice["finish_reason"]),
+        "meta": _counts(body),
+    }
+    asked = [call["function"] for call in message.get("tool_calls") or ()]
+    if asked:
+        made["tool_calls"] = [
+            {"name": one["name"], "parameters": orjson.loads(one["arguments"])} for one in asked
+        ]
+    return made
+
+
+def old_written_events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The events of a streamed answer of ``/v1/chat``."""
+    whole = old_written(body)
+    yield {"event_type": "stream-start", "generation_id": body["id"], "is_finished": False}
+    for piece in pieces_of(whole["text"]):
+        yield {"event_type": "text-generation", "text": piece, "is_finished": False}
+    reason = whole.pop("finish_reason")
+    yield {"event_type": "stream-end", "finish_reason": reason, "response": whole,
+           "is_finished": True}  # fmt: skip
 
 
 # -- embeddings --------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def begin(request: SentRequest) -> WireExchange | None:
     """Begin to record a request; ``None``: nothing is to be recorded here."""
     seen = request.seen
     path = urlsplit(request.path).path
-    body = _json(request.body, request.content_type)
+    body = request_body(request.body, request.content_type)
     form = format_of(seen.operation, seen.library, path, body)
     stream = is_streamed(form, path, body)
     target = target_of(seen.host, request.port, request.scheme, form.language)
@@ -118,7 +118,7 @@ def target_of(host: str, port: int | None, scheme: str, language: str) -> dict[s
     }
 
 
-def _json(body: Any, content_type: str) -> dict[str, Any]:
+def request_body(body: Any, content_type: str) -> dict[str, Any]:
     """A request's body: its JSON, or the fields of its form."""
     if not isinstance(body, (bytes, bytearray, str)):
         return as_body(body)

@@ -7,7 +7,7 @@ is the same conversation, whoever is asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote
@@ -24,6 +24,7 @@ from turnspan.providers.openai.responses import Responses
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.endpoint import Endpoint
 from turnspan.wire import agent_sessions, batches, bedrock, cohere, ollama
+from turnspan.wire.answer_bytes import AWS_EVENTS, JSON_LINES
 from turnspan.wire.model_request import Observer, OperationEndpoint
 
 Translation = Callable[[dict[str, Any]], dict[str, Any]]
@@ -46,6 +47,12 @@ class ApiFormat:
     """An event of a stream as a chunk of the endpoint's."""
     streams: bool = False
     """Whether an answer is streamed where the request does not say."""
+    written: Translation = _same
+    """An answer of the endpoint's in the API's own words: the inverse of ``answer``."""
+    written_events: Callable[[dict[str, Any]], Iterator[dict[str, Any]]] | None = None
+    """The events of a stream that is such an answer; ``None``: those of the endpoint's dialect."""
+    content_type: str = "text/event-stream"
+    """What frames the events of a stream."""
 
 
 _CHAT: Final = ChatCompletions()
@@ -53,16 +60,61 @@ _MESSAGES: Final = Messages()
 _OPENAI_CHAT: Final = ApiFormat(_CHAT, "openai")
 _ANTHROPIC: Final = ApiFormat(_MESSAGES, "anthropic")
 _CONVERSE: Final = ApiFormat(
-    _MESSAGES, "aws.bedrock", bedrock.request, bedrock.answer, bedrock.event
+    *(_MESSAGES, "aws.bedrock", bedrock.request, bedrock.answer, bedrock.event),
+    written=bedrock.written,
+    content_type=AWS_EVENTS,
+    written_events=bedrock.written_events,
 )
-_CLAUDE_ON_BEDROCK: Final = ApiFormat(_MESSAGES, "aws.bedrock", event=bedrock.packed_event)
+_CLAUDE_ON_BEDROCK: Final = ApiFormat(
+    _MESSAGES,
+    "aws.bedrock",
+    event=bedrock.packed_event,
+    content_type=AWS_EVENTS,
+    written_events=bedrock.packed_events,
+)
 _NOVA: Final = ApiFormat(
-    _MESSAGES, "aws.bedrock", bedrock.request, bedrock.answer, bedrock.nova_event
+    *(_MESSAGES, "aws.bedrock", bedrock.request, bedrock.answer, bedrock.nova_event),
+    written=bedrock.written,
+    content_type=AWS_EVENTS,
+    written_events=bedrock.packed_nova_events,
+)
+_OLLAMA_CHAT: Final = ApiFormat(
+    *(_CHAT, "ollama", ollama.request, ollama.answer, ollama.event, True),
+    written=ollama.written,
+    content_type=JSON_LINES,
+    written_events=ollama.written_events,
+)
+_OLLAMA_COMPLETION: Final = ApiFormat(
+    *(Completions(), "ollama", ollama.request, ollama.completion, ollama.completion, True),
+    written=ollama.written_completion,
+    content_type=JSON_LINES,
+    written_events=ollama.written_completions,
+)
+_COHERE: Final = ApiFormat(
+    *(_CHAT, "cohere"),
+    answer=cohere.answer,
+    event=cohere.event,
+    written=cohere.written,
+    written_events=cohere.written_events,
+)
+_OLD_COHERE: Final = ApiFormat(
+    *(_CHAT, "cohere", cohere.old_request, cohere.old_answer, cohere.old_event),
+    written=cohere.old_written,
+    content_type=JSON_LINES,
+    written_events=cohere.old_written_events,
 )
 
 _PATHS: Final[tuple[tuple[str, ApiFormat], ...]] = (
     (r"/(?:chat|agents)/completions", _OPENAI_CHAT),
-    (r"/fim/completions", ApiFormat(Completions(), "openai", answer=ollama.text_of_message)),
+    (
+        r"/fim/completions",
+        ApiFormat(
+            Completions(),
+            "openai",
+            answer=ollama.text_of_message,
+            written=ollama.message_of_text,
+        ),
+    ),
     (r"/completions", ApiFormat(Completions(), "openai")),
     (r"/responses", ApiFormat(Responses(), "openai")),
     (r"(?<!/threads)(?<!/messages)/embeddings", ApiFormat(Embeddings(), "openai")),
@@ -74,24 +126,11 @@ _PATHS: Final[tuple[tuple[str, ApiFormat], ...]] = (
     (r"/model/[^/]+/converse(?:-stream)?", _CONVERSE),
     (r"/model/[^/]*anthropic[^/]*/invoke(?:-with-response-stream)?", _CLAUDE_ON_BEDROCK),
     (r"/model/[^/]*nova[^/]*/invoke(?:-with-response-stream)?", _NOVA),
-    (r"/api/chat", ApiFormat(_CHAT, "ollama", ollama.request, ollama.answer, ollama.event, True)),
-    (
-        r"/api/generate",
-        ApiFormat(
-            Completions(),
-            "ollama",
-            ollama.request,
-            ollama.completion,
-            ollama.completion,
-            True,
-        ),
-    ),
+    (r"/api/chat", _OLLAMA_CHAT),
+    (r"/api/generate", _OLLAMA_COMPLETION),
     (r"/api/embed(?:dings)?", ApiFormat(Embeddings(), "ollama", answer=ollama.embeddings)),
-    (r"/v2/chat", ApiFormat(_CHAT, "cohere", answer=cohere.answer, event=cohere.event)),
-    (
-        r"/v1/chat",
-        ApiFormat(_CHAT, "cohere", cohere.old_request, cohere.old_answer, cohere.old_event),
-    ),
+    (r"/v2/chat", _COHERE),
+    (r"/v1/chat", _OLD_COHERE),
     (r"/v[12]/embed", ApiFormat(Embeddings(), "cohere", cohere.texts, cohere.embeddings)),
 )
 _COMPILED: Final = [(re.compile(rf".*{pattern}/?"), form) for pattern, form in _PATHS]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime, timezone
 from typing import Any, Final
 
 import orjson
 
+from turnspan.dialects.openai_replies import chat_chunks
+from turnspan.dialects.response_parts import pieces_of
 from turnspan.runtime.type_guards import is_dict, is_list
 
 _OPTIONS: Final = {
@@ -88,6 +92,63 @@ def _head(body: dict[str, Any]) -> dict[str, Any]:
     return head
 
 
+def written(body: dict[str, Any]) -> dict[str, Any]:
+    """The answer of ``/api/chat`` that ``answer`` reads as this one."""
+    choice = body["choices"][0]
+    return _raw(body, {"message": _raw_message(choice["message"])}, choice["finish_reason"])
+
+
+def written_events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The lines of a streamed answer of ``/api/chat``, of a whole one in OpenAI's words."""
+    for chunk in chat_chunks(body):
+        for choice in chunk["choices"]:
+            if choice["delta"]:
+                yield _raw(body, {"message": _raw_message(choice["delta"])}, None)
+    end = {"message": {"role": "assistant", "content": ""}}
+    yield _raw(body, end, body["choices"][0]["finish_reason"])
+
+
+def written_completion(body: dict[str, Any]) -> dict[str, Any]:
+    """The answer of ``/api/generate`` that ``completion`` reads as this one."""
+    choice = body["choices"][0]
+    return _raw(body, {"response": choice["text"]}, choice["finish_reason"])
+
+
+def written_completions(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The lines of a streamed answer of ``/api/generate``."""
+    choice = body["choices"][0]
+    for piece in pieces_of(choice["text"]):
+        yield _raw(body, {"response": piece}, None)
+    yield _raw(body, {"response": ""}, choice["finish_reason"])
+
+
+def _raw(body: dict[str, Any], said: dict[str, Any], reason: Any) -> dict[str, Any]:
+    made = datetime.fromtimestamp(body["created"], timezone.utc).isoformat()
+    line = {"model": body["model"], "created_at": made, **said, "done": reason is not None}
+    if reason is not None:
+        line["done_reason"] = reason
+        usage = body.get("usage") or {}
+        line["prompt_eval_count"] = usage.get("prompt_tokens", 0)
+        line["eval_count"] = usage.get("completion_tokens", 0)
+    return line
+
+
+def _raw_message(message: dict[str, Any]) -> dict[str, Any]:
+    """The inverse of ``_message``, for what a model says."""
+    made = {"role": "assistant", "content": "", **message}
+    if "reasoning_content" in made:
+        made["thinking"] = made.pop("reasoning_content")
+    if "tool_calls" in made:
+        made["tool_calls"] = [_raw_call(call) for call in made["tool_calls"]]
+    return made
+
+
+def _raw_call(call: dict[str, Any]) -> dict[str, Any]:
+    asked = call["function"]
+    made = {"function": {"name": asked["name"], "arguments": orjson.loads(asked["arguments"])}}
+    return {"id": call["id"], **made} if call.get("id") else made
+
+
 def embeddings(body: dict[str, Any]) -> dict[str, Any]:
     """An answer of ``/api/embed``, or of the older ``/api/embeddings``."""
     vectors = body.get("embeddings") or [body.get("embedding")]
@@ -107,3 +168,12 @@ def text_of_message(body: dict[str, Any]) -> dict[str, Any]:
         if is_dict(choice) and is_dict(choice.get("message"))
     ]
     return {**body, "choices": texts or choices}
+
+
+def message_of_text(body: dict[str, Any]) -> dict[str, Any]:
+    """The inverse of ``text_of_message``."""
+    choices = [
+        {**choice, "message": {"role": "assistant", "content": choice["text"]}}
+        for choice in body["choices"]
+    ]
+    return {**body, "choices": choices}

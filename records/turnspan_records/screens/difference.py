@@ -146,9 +146,9 @@ def diff(store: Store, project: str, before: str, after: str) -> Difference:
     )
     changes = tuple(
         _with_heads(one, old["hashes"], new["hashes"], messages)
-        for one in _changes(old["hashes"], new["hashes"], messages)
+        for one in message_changes(old["hashes"], new["hashes"], messages)
     )
-    parameters = tuple(_parameters(old["request_parameters"], new["request_parameters"]))
+    parameters = tuple(parameter_changes(old["request_parameters"], new["request_parameters"]))
     return Difference(
         _call(old),
         _call(new),
@@ -188,7 +188,8 @@ def _prompt(row: Mapping[str, Any], bodies: Mapping[str, str]) -> Text:
     return Text(text[:HEAD], len(text.encode("utf-8", "replace")))
 
 
-def _parameters(before: str, after: str) -> Iterator[ParameterChange]:
+def parameter_changes(before: str, after: str) -> Iterator[ParameterChange]:
+    """What differs between two JSON objects of parameters."""
     old, new = (as_dict(orjson.loads(text or "{}")) or {} for text in (before, after))
     for name in dict.fromkeys((*old, *new)):
         was, now = (dumps_text(one[name]) if name in one else "" for one in (old, new))
@@ -196,7 +197,7 @@ def _parameters(before: str, after: str) -> Iterator[ParameterChange]:
             yield ParameterChange(str(name), was, now)
 
 
-def _changes(
+def message_changes(
     before: Sequence[str], after: Sequence[str], messages: Mapping[str, MessageRecord]
 ) -> Iterator[MessageChange]:
     """The changes in the order of the second request, each gap's dropped ones before the added."""

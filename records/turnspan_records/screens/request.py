@@ -91,7 +91,7 @@ def exact_request(store: Store, project: str, span_id: str) -> ExactRequest:
         dialect,
         RequestParts(
             _system(dialect, messages, defined.get(str(call["system"]))),
-            [_sent(message) for message in messages],
+            [sent_message(message) for message in messages],
             None if tools is None else orjson.loads(tools[1] or tools[0]),
             as_dict(orjson.loads(call["request_parameters"])) or {},
         ),
@@ -145,7 +145,8 @@ def _system(dialect: str, messages: list[MessageRecord], defined: tuple[str, str
     return None if led else body
 
 
-def _sent(message: MessageRecord) -> Any:
+def sent_message(message: MessageRecord) -> Any:
+    """A message in its provider's form; one that was cut, without the marks that say so."""
     if not any(part.get(TRUNCATED) for part in message.parts):
         return provider_message(message)
     parts = [

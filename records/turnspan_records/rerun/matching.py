@@ -1,0 +1,257 @@
+"""Which recorded call answers a request: by content, and where several have it, by place.
+
+A request is looked for by its exact key (model, system prompt, tools, messages, parameters), then
+but for what varies from run to run (``likeness``). Each recorded reply is given once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeVar
+
+import orjson
+
+from turnspan.content.model import as_dict
+from turnspan.redaction.truncate import TRUNCATED
+from turnspan_records.rerun.divergence import UNTOLD, Divergence, RequestContent, divergence_of
+from turnspan_records.rerun.likeness import is_alike
+from turnspan_records.rerun.recording import PlayableCall, PlayableTool, SessionRecording
+from turnspan_records.rerun.replies import has_no_answer
+from turnspan_records.rerun.requests import AskedRequest, RequestPlace, RequestReader
+from turnspan_records.screens.request import sent_message
+
+_TIMES: Final = {1: "once", 2: "twice"}
+_ORDINALS: Final = {2: "a second", 3: "a third"}
+
+_Key = tuple[str, str, str, str, tuple[str, ...]]
+PlayedRecord = TypeVar("PlayedRecord", PlayableCall, PlayableTool)
+
+
+class CallMatcher:
+    """Finds the recorded call of each request. Thread-safe."""
+
+    def __init__(self, recording: SessionRecording, reader: RequestReader) -> None:
+        self._recording = recording
+        self._reader = reader
+        self._lock = threading.Lock()
+        self._by_key: dict[_Key, list[PlayableCall]] = {}
+        for call in recording.calls:
+            self._by_key.setdefault(_recorded_key(call), []).append(call)
+        self._alike: dict[tuple[str, str], bool] = {}
+        """By hashes of a recorded content and one of now."""
+        self.places = Places()
+        self.answered: Counter[str] = Counter()
+        """How often each recorded call was given, by its span."""
+
+    def match(self, asked: AskedRequest, *, retries: bool = False) -> PlayableCall | Divergence:
+        """The recorded call that answers a request, or what the recording does not have.
+
+        Args:
+            asked: the request.
+            retries: whether the client itself sends a request again that failed, whatever the
+                answer says: it is told of a recorded failure as often as it had tried.
+        """
+        with self._lock:
+            known = self._by_key.get(_asked_key(asked), ())
+            same = [one for one in known if self._same_parameters(one, asked)]
+            waiting = [one for one in same if self._waits(one, retries)]
+            if not waiting:
+                same = same or [one for one in self._recording.calls if self._is_like(one, asked)]
+                waiting = [one for one in same if self._waits(one, retries)]
+            if waiting:
+                found = self.places.nearest(waiting, asked.place)
+                self.answered[found.span_id] += 1
+                self.places.bind(asked.place, found)
+                return found
+            if same:
+                return self._asked_again(same)
+            return self._divergence(asked)
+
+    def nearest(self, asked: AskedRequest) -> PlayableCall | None:
+        """The recorded call whose conversation has the longest beginning in common."""
+        with self._lock:
+            found = self._nearest(asked)
+            if found is not None:
+                self.answered[found.span_id] += 1
+                self.places.bind(asked.place, found)
+            return found
+
+    def _waits(self, call: PlayableCall, retries: bool) -> bool:
+        again = call.failed and (retries or has_no_answer(call))
+        times = call.tries if again else 1
+        return self.answered[call.span_id] < times
+
+    def _asked_again(self, same: Sequence[PlayableCall]) -> Divergence:
+        last, times = same[-1], len(same)
+        again = _ORDINALS.get(times + 1, f"time {times + 1}")
+        recorded = _TIMES.get(times, f"{times} times")
+        where = f"the same request was sent {again} time, and was recorded {recorded}"
+        return Divergence(where, last.span_id, last.number, last.round, last.agent_name)
+
+    def _divergence(self, asked: AskedRequest) -> Divergence:
+        nearest = self._nearest(asked)
+        if nearest is None:
+            return Divergence(f"no {asked.operation} call is recorded, and one was made")
+        recorded = self._recorded(nearest)
+        same = list(asked.hashes)
+        for at, (old, new) in enumerate(zip(nearest.input_hashes, asked.hashes, strict=False)):
+            if self._same_message(old, new):
+                same[at] = old
+        return divergence_of(nearest, recorded, self._asked(asked), same)
+
+    def _nearest(self, asked: AskedRequest) -> PlayableCall | None:
+        calls = [one for one in self._recording.calls if one.operation == asked.operation]
+        if not calls:
+            return None
+
+        def rank(call: PlayableCall) -> tuple[Any, ...]:
+            old, new = call.input_hashes, asked.hashes
+            before = self._shared(zip(old, new, strict=False))
+            rest = min(len(old), len(new)) - before
+            after = self._shared((old[-at], new[-at]) for at in range(1, rest + 1))
+            return (
+                before + after,
+                self.places.likeness(call, asked.place),
+                self._same_setup(call, asked),
+                not self.answered[call.span_id],
+                -abs(len(old) - len(new)),
+                -call.number,
+            )  # fmt: skip
+
+        return max(calls, key=rank)
+
+    def _shared(self, pairs: Iterable[tuple[str, str]]) -> int:
+        count = 0
+        for old, new in pairs:
+            if not self._same_message(old, new):
+                break
+            count += 1
+        return count
+
+    def _same_setup(self, call: PlayableCall, asked: AskedRequest) -> int:
+        return sum(
+            (
+                call.request_model == asked.model,
+                self._same_definition(call.system_hash, asked.system_hash),
+                self._same_definition(call.tools_hash, asked.tools_hash),
+                self._same_parameters(call, asked),
+            )
+        )
+
+    def _is_like(self, call: PlayableCall, asked: AskedRequest) -> bool:
+        return (
+            call.operation == asked.operation
+            and call.request_model == asked.model
+            and len(call.input_hashes) == len(asked.hashes)
+            and self._shared(zip(call.input_hashes, asked.hashes, strict=True)) == len(asked.hashes)
+            and self._same_setup(call, asked) == 4
+        )
+
+    def _same_parameters(self, call: PlayableCall, asked: AskedRequest) -> bool:
+        return self._same(call.request_parameters, asked.parameters, _like_parameters)
+
+    def _same_message(self, recorded: str, now: str) -> bool:
+        return self._same(recorded, now, self._like_messages)
+
+    def _same_definition(self, recorded: str, now: str) -> bool:
+        return self._same(recorded, now, self._like_definitions)
+
+    def _same(self, one: str, other: str, like: Callable[[str, str], bool]) -> bool:
+        if one == other:
+            return True
+        known = self._alike.get((one, other))
+        if known is None:
+            known = self._alike[one, other] = like(one, other)
+        return known
+
+    def _like_messages(self, recorded: str, now: str) -> bool:
+        old, new = self._recording.messages.get(recorded), self._reader.messages.get(now)
+        if old is None or new is None or old.role != new.role:
+            return False
+        cut = any(part.get(TRUNCATED) for part in old.parts)
+        return is_alike(sent_message(old), sent_message(new), cut=cut)
+
+    def _like_definitions(self, recorded: str, now: str) -> bool:
+        old, new = self._recording.definitions.get(recorded), self._reader.definitions.get(now)
+        if old is None or new is None:
+            return False
+        return is_alike(_value(old), _value(new))
+
+    def _recorded(self, call: PlayableCall) -> RequestContent:
+        return RequestContent(
+            *(call.request_model, call.system_hash, call.tools_hash, call.request_parameters),
+            call.input_hashes,
+            self._recording.messages,
+            self._recording.definitions,
+        )
+
+    def _asked(self, asked: AskedRequest) -> RequestContent:
+        reader = self._reader
+        return RequestContent(
+            *(asked.model, asked.system_hash, asked.tools_hash, asked.parameters),
+            asked.hashes,
+            reader.messages,
+            reader.definitions,
+        )
+
+
+class Places:
+    """Which recorded turn each place of the program goes on with."""
+
+    def __init__(self) -> None:
+        self._bound: dict[RequestPlace, tuple[str, str]] = {}
+
+    def bind(self, place: RequestPlace, call: PlayableCall) -> None:
+        """A place got the reply of this call."""
+        recorded = (call.trace_id, call.turn_id)
+        for one in _around(place):
+            self._bound[one] = recorded
+
+    def likeness(self, one: PlayedRecord, place: RequestPlace) -> int:
+        """How likely a place goes on with a record's turn, of several that are equal."""
+        around, turn = _around(place), (one.trace_id, one.turn_id)
+        for score, where in zip((4, 3, 2), around, strict=True):
+            bound = self._bound.get(where)
+            if bound == turn:
+                return score
+            if bound is not None and bound[0] == one.trace_id:
+                return 1
+        return -any(bound == turn for at, bound in self._bound.items() if at not in around)
+
+    def nearest(self, equal: Sequence[PlayedRecord], place: RequestPlace) -> PlayedRecord:
+        """Of equal records, in their order, the likeliest, and of those the first."""
+        return max(equal, key=lambda one: self.likeness(one, place))
+
+
+def _around(place: RequestPlace) -> tuple[RequestPlace, RequestPlace, RequestPlace]:
+    return place, RequestPlace(place.trace_id, place.turn_id), RequestPlace(place.trace_id)
+
+
+def _recorded_key(call: PlayableCall) -> _Key:
+    named = (call.operation, call.request_model, call.system_hash, call.tools_hash)
+    return (*named, tuple(call.input_hashes))
+
+
+def _asked_key(asked: AskedRequest) -> _Key:
+    named = (asked.operation, asked.model, asked.system_hash, asked.tools_hash)
+    return (*named, tuple(asked.hashes))
+
+
+def _like_parameters(recorded: str, now: str) -> bool:
+    old, new = (_told(text) for text in (recorded, now))
+    return is_alike(old, new)
+
+
+def _told(text: str) -> dict[str, Any]:
+    found = as_dict(orjson.loads(text or "{}")) or {}
+    return {key: value for key, value in found.items() if key not in UNTOLD}
+
+
+def _value(definition: tuple[str, str]) -> Any:
+    text = definition[1] or definition[0]
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,400 @@
+"""The server of a rerun: it answers model requests and tool calls out of a recording."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import threading
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final, TypeVar, cast
+
+import orjson
+
+from turnspan.content.model import as_dict
+from turnspan_records.rerun.divergence import Divergence
+from turnspan_records.rerun.forks import RULES, Fork, ForkError
+from turnspan_records.rerun.live import (
+    LiveRequest,
+    OriginError,
+    passed_headers,
+    pieces_as_they_come,
+    sent_on,
+)
+from turnspan_records.rerun.matching import CallMatcher
+from turnspan_records.rerun.recording import PlayableCall, SessionRecording
+from turnspan_records.rerun.replies import JSON, WireReply, refusal, reply_of
+from turnspan_records.rerun.requests import AskedRequest, RequestReader
+from turnspan_records.rerun.tools import ToolMatcher
+
+POLICIES: Final = ("stop", "nearest", "live")
+"""What follows a divergence: an error, the nearest record's reply, or the provider's own."""
+_LIVE: Final = "live"
+_HEADER: Final = "x-turnspan-rerun"
+
+S = TypeVar("S", bound="RerunServer")
+
+
+@dataclass(frozen=True, slots=True)
+class RerunNote:
+    """What the program's side had to report: ``kind`` is ``network``, ``tool_ran`` or
+    ``unredirected``."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnaskedCall:
+    """A recorded call that the program never made."""
+
+    number: int
+    span_id: str
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class RerunReport:
+    """What a rerun did. ``tools_ran`` says why tools ran for real, by their names.
+
+    ``made_vectors`` counts the answers to embeddings: their vectors are made, not recorded.
+    """
+
+    session_id: str
+    rerun_id: str
+    answered: int
+    live: int
+    made_vectors: int
+    tools_answered: dict[str, int]
+    tools_ran: dict[str, str]
+    unasked: tuple[UnaskedCall, ...]
+    divergences: tuple[Divergence, ...]
+    notes: tuple[RerunNote, ...]
+
+
+@dataclass(slots=True)
+class _Counts:
+    live: int = 0
+    made_vectors: int = 0
+    divergences: list[Divergence] = field(default_factory=list[Divergence])
+    notes: list[RerunNote] = field(default_factory=list[RerunNote])
+
+
+class RerunServer:
+    """Answers a program's requests on loopback out of a recording. A context manager.
+
+    Every request has to name ``secret`` in the header ``x-turnspan-rerun``. The protocol is in
+    docs/again/rerun.md.
+
+    Args:
+        recording: what is played.
+        after: what follows a divergence: one of ``POLICIES``.
+        live_tools: the names of tools that run for real, or ``all``.
+        timing: whether answers take the time that they took.
+        fork: from which call on requests are changed and go to a provider.
+    """
+
+    def __init__(
+        self,
+        recording: SessionRecording,
+        *,
+        after: str = "stop",
+        live_tools: Collection[str] = (),
+        timing: bool = False,
+        fork: Fork | None = None,
+    ) -> None:
+        if after not in POLICIES:
+            raise ValueError(f"{after!r} is no policy: write {', '.join(POLICIES)}")
+        self.recording = recording
+        self.secret = secrets.token_hex(16)
+        self.rerun_id = secrets.token_hex(4)
+        self._after = after
+        self._timing = timing
+        self._fork = fork
+        self._missing = recording.missing()
+        self._reader = RequestReader()
+        self._calls = CallMatcher(recording, self._reader)
+        tools_after = "live" if fork is not None else after
+        self._tools = ToolMatcher(recording, self._calls.places, live_tools, tools_after)
+        self._forked: list[str] = []
+        """The messages of the forked request, once it was sent."""
+        self._counts = _Counts()
+        self._lock = threading.Lock()
+        self._server = _Server(self)
+        self._thread: threading.Thread | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it listens, with its secret: the value of TURNSPAN_RERUN."""
+        return f"http://127.0.0.1:{self._server.server_port}/{self.secret}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables by which a process is redirected to it."""
+        return {
+            "TURNSPAN_RERUN": self.url,
+            "TURNSPAN_RERUN_ID": self.rerun_id,
+            "TURNSPAN_RERUN_OF": self.recording.session_id,
+        }
+
+    def __enter__(self: S) -> S:
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), name="turnspan-rerun", daemon=True
+        )
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self._thread is not None:
+            self._server.shutdown()
+            self._thread.join()
+        self._server.server_close()
+
+    def report(self) -> RerunReport:
+        """What was answered, and what not, until now."""
+        with self._lock:
+            counts, asked = self._counts, self._calls.answered
+            return RerunReport(
+                self.recording.session_id,
+                self.rerun_id,
+                sum(asked.values()),
+                counts.live,
+                counts.made_vectors,
+                dict(self._tools.answered),
+                dict(self._tools.ran),
+                tuple(
+                    UnaskedCall(one.number, one.span_id, one.agent_name)
+                    for one in self.recording.calls
+                    if one.span_id not in asked
+                ),
+                (*counts.divergences, *self._tools.divergences),
+                tuple(counts.notes),
+            )
+
+    # -- for the handler ------------------
+
+    def note(self, told: dict[str, Any]) -> None:
+        """Keep what the program's side reports."""
+        with self._lock:
+            note = RerunNote(str(told.get("kind") or ""), str(told.get("text") or ""))
+            self._counts.notes.append(note)
+
+    def tool(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """What is to be done about a tool call."""
+        return self._tools.answer(asked)
+
+    def read(
+        self, method: str, origin: str, target: str, headers: dict[str, str], data: bytes
+    ) -> AskedRequest | None:
+        """What a request asks a model for; ``None``: nothing that is recorded."""
+        return self._reader.read(method, origin, target, headers, data)
+
+    def answer(
+        self, asked: AskedRequest, origin: str, data: bytes, *, retries: bool
+    ) -> tuple[str, WireReply] | LiveRequest:
+        """The recorded call that answers a request and its reply, or what is to be sent on."""
+        found = self._calls.match(asked, retries=retries)
+        if self._fork is not None and not isinstance(found, Divergence):
+            if found.span_id == self._fork.span_id:
+                self._forked = asked.hashes
+                return self._changed(self._fork, asked, origin, first=True)
+        elif self._fork is not None and self._forked:
+            if self._is_of_fork(asked):
+                return self._changed(self._fork, asked, origin, first=False)
+            return LiveRequest(self._fork.origin(origin), asked.target, data)
+        if isinstance(found, Divergence):
+            self._diverged(found)
+            nearest = self._calls.nearest(asked) if self._after == "nearest" else None
+            if nearest is None:
+                if self._after == "live":
+                    return LiveRequest(origin, asked.target, data)
+                return found.span_id or "none", refusal(asked, 409, str(found), "rerun_diverged")
+            found = nearest
+        return found.span_id, self._reply(found, asked)
+
+    def _changed(
+        self, fork: Fork, asked: AskedRequest, origin: str, *, first: bool
+    ) -> tuple[str, WireReply] | LiveRequest:
+        try:
+            target, data = fork.changed(asked, first=first)
+        except ForkError as error:
+            self._diverged(Divergence(str(error)))
+            return fork.span_id, refusal(asked, 409, str(error), "rerun_fork")
+        return LiveRequest(fork.origin(origin), target, data)
+
+    def _is_of_fork(self, asked: AskedRequest) -> bool:
+        """Whether a request goes on with the forked conversation: it has the same beginning."""
+        known = self._reader.messages
+        said = [
+            [one for one in hashes if one not in known or known[one].role not in RULES][:1]
+            for hashes in (self._forked, asked.hashes)
+        ]
+        return said[0] == said[1]
+
+    def _reply(self, call: PlayableCall, asked: AskedRequest) -> WireReply:
+        reason = self._missing.get(call.span_id)
+        if reason:
+            where = f"call {call.number} cannot be answered: {reason}"
+            found = Divergence(where, call.span_id, call.number, call.round, call.agent_name)
+            self._diverged(found)
+            return refusal(asked, 409, str(found), "rerun_diverged")
+        reply = reply_of(self.recording, call, asked, timing=self._timing)
+        if reply.made:
+            with self._lock:
+                self._counts.made_vectors += 1
+        return reply
+
+    def unknown(self, method: str, origin: str, target: str) -> bool:
+        """Whether a request that asks no model goes live; else it is a divergence."""
+        if self._after != "live":
+            path = target.partition("?")[0]
+            self._diverged(Divergence(f"{method} {origin}{path} is not recorded"))
+        return self._after == "live"
+
+    def went_live(self) -> None:
+        """A request was sent on to its provider."""
+        with self._lock:
+            self._counts.live += 1
+
+    def _diverged(self, found: Divergence) -> None:
+        with self._lock:
+            self._counts.divergences.append(found)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def __init__(self, owner: RerunServer) -> None:
+        self.owner = owner
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client may hang up whenever it likes."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+
+    @property
+    def _owner(self) -> RerunServer:
+        return cast("_Server", self.server).owner
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Quiet."""
+
+    def do_POST(self) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        data = self._body(headers)
+        if not hmac.compare_digest(headers.get(_HEADER, "").encode(), self._owner.secret.encode()):
+            self._send(
+                403, {"error": {"message": "This server answers the rerun that started it."}}
+            )
+        elif self.path in ("/turnspan/tool", "/turnspan/note"):
+            self._own(data)
+        else:
+            self._model(headers, data)
+
+    do_GET = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = do_POST
+
+    def _body(self, headers: dict[str, str]) -> bytes:
+        if "chunked" not in headers.get("transfer-encoding", "").lower():
+            return self.rfile.read(int(headers.get("content-length") or 0))
+        found: list[bytes] = []
+        while size := int(self.rfile.readline().partition(b";")[0], 16):
+            found.append(self.rfile.read(size))
+            self.rfile.readline()
+        while self.rfile.readline().strip():
+            pass
+        return b"".join(found)
+
+    def _own(self, data: bytes) -> None:
+        try:
+            told = as_dict(orjson.loads(data))
+        except orjson.JSONDecodeError:
+            told = None
+        if told is None:
+            self._send(400, {"error": {"message": "The body is no JSON object."}})
+        elif self.path == "/turnspan/tool":
+            self._send(200, self._owner.tool(told))
+        else:
+            self._owner.note(told)
+            self._send(200, {})
+
+    def _model(self, headers: dict[str, str], data: bytes) -> None:
+        owner, origin = self._owner, headers.get("x-turnspan-origin", "")
+        asked = owner.read(self.command, origin, self.path, headers, data)
+        if asked is None:
+            if owner.unknown(self.command, origin, self.path):
+                self._go_live(LiveRequest(origin, self.path, data), headers)
+            else:
+                text = f"{self.command} {self.path} is not recorded."
+                self._send(409, {"error": {"message": text, "type": "rerun_diverged"}})
+            return
+        found = owner.answer(asked, origin, data, retries="x-stainless-lang" not in headers)
+        if isinstance(found, LiveRequest):
+            self._go_live(found, headers)
+        else:
+            self._answer(*found)
+
+    def _answer(self, span_id: str, reply: WireReply) -> None:
+        first, rest = reply.waits
+        time.sleep(first)
+        if not reply.status:
+            self.close_connection = True
+            return
+        streamed = reply.content_type != JSON
+        self.send_response(reply.status)
+        self.send_header("content-type", reply.content_type)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        self.send_header("x-turnspan-call", span_id)
+        if not streamed:
+            self._end(b"".join(reply.pieces))
+            return
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        pause = rest / max(1, len(reply.pieces) - 1)
+        for at, piece in enumerate(reply.pieces):
+            if at and pause:
+                time.sleep(pause)
+            self._chunk(piece, flush=bool(pause))
+        self._chunk(b"")
+
+    def _go_live(self, sent: LiveRequest, headers: dict[str, str]) -> None:
+        self._owner.went_live()
+        try:
+            with sent_on(sent, self.command, headers) as answer:
+                self.send_response(answer.status)
+                for name, value in passed_headers(answer):
+                    self.send_header(name, value)
+                self.send_header("x-turnspan-call", _LIVE)
+                self.send_header("transfer-encoding", "chunked")
+                self.end_headers()
+                for piece in pieces_as_they_come(answer):
+                    self._chunk(piece, flush=True)
+                self._chunk(b"")
+        except OriginError as error:
+            self._send(502, {"error": {"message": str(error), "type": "rerun_origin"}})
+
+    def _chunk(self, data: bytes, *, flush: bool = False) -> None:
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        if flush or not data:
+            self.wfile.flush()
+
+    def _send(self, status: int, body: dict[str, Any]) -> None:
+        self.send_response(status)
+        self.send_header("content-type", JSON)
+        self.send_header("x-should-retry", "false")
+        self._end(orjson.dumps(body))
+
+    def _end(self, data: bytes) -> None:
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)

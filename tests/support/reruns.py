@@ -1,0 +1,137 @@
+"""Agents that are recorded and run again, and the recordings of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anthropic
+import openai
+
+import turnspan
+from support.landing import insert
+from turnspan.testing import ModelServer, record
+from turnspan_clickhouse.rows.tables import (
+    Definition,
+    LlmCall,
+    MessageRow,
+    ToolCall,
+    TurnSummary,
+)
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.rerun.recording import SessionRecording, load_recording
+from turnspan_records.rerun.server import RerunServer
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
+ORIGIN = "https://api.example.com:443"
+
+
+@dataclass
+class Weather:
+    """An agent that asks for the weather: what it tells the model, and what it was told."""
+
+    system: str = "You help.\nYou are short."
+    question: str = "Oslo?"
+    model: str = "gpt-4o"
+    answers: Mapping[str, Any] = field(default_factory=lambda: {"sky": "rain"})
+    others: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """More parameters of each request."""
+    tools: tuple[str, ...] = ("weather",)
+    stream: bool = False
+    history: list[Any] = field(default_factory=list[Any])
+    """The messages at its end."""
+
+    def chat(self, url: str, headers: Mapping[str, str]) -> str:
+        """As OpenAI's chat completions have it."""
+        client = openai.OpenAI(
+            base_url=url, api_key="k", default_headers=dict(headers), max_retries=0
+        )
+        tools: Any = [
+            {"type": "function", "function": {"name": name, "parameters": SCHEMA}}
+            for name in self.tools
+        ]
+        said: list[Any] = self.history
+        said += [
+            {"role": "system", "content": self.system},
+            {"role": "user", "content": self.question},
+        ]
+        while True:
+            asked: dict[str, Any] = {"model": self.model, "messages": said, "tools": tools}
+            asked["extra_body"] = dict(self.others)
+            if self.stream:
+                with client.chat.completions.stream(**asked) as stream:
+                    message: Any = stream.get_final_completion().choices[0].message
+            else:
+                message = client.chat.completions.create(**asked).choices[0].message
+            calls = [
+                {"id": one.id, "type": "function",
+                 "function": {"name": one.function.name, "arguments": one.function.arguments}}
+                for one in message.tool_calls or ()
+            ]  # fmt: skip
+            said.append({"role": "assistant", "content": message.content, "tool_calls": calls})
+            if not calls:
+                del said[-1]["tool_calls"]
+                return str(message.content)
+            said += [
+                {"role": "tool", "tool_call_id": one["id"], "content": json.dumps(self.answers)}
+                for one in calls
+            ]
+
+    def messages(self, url: str, headers: Mapping[str, str]) -> str:
+        """As Anthropic's messages have it."""
+        client = anthropic.Anthropic(
+            base_url=url, api_key="k", default_headers=dict(headers), max_retries=0
+        )
+        said: list[Any] = self.history
+        said.append({"role": "user", "content": self.question})
+        tools = [{"name": name, "input_schema": SCHEMA} for name in self.tools]
+        while True:
+            asked: dict[str, Any] = {"model": self.model, "messages": said, "tools": tools}
+            asked |= {"system": self.system, "max_tokens": 99, "extra_body": dict(self.others)}
+            if self.stream:
+                with client.messages.stream(**asked) as stream:
+                    message = stream.get_final_message()
+            else:
+                message = client.messages.create(**asked)
+            blocks: list[Any] = [one.model_dump(exclude_none=True) for one in message.content]
+            said.append({"role": "assistant", "content": blocks})
+            uses = [one for one in blocks if one["type"] == "tool_use"]
+            if not uses:
+                return str(blocks[-1]["text"])
+            results = [
+                {"type": "tool_result", "tool_use_id": one["id"],
+                 "content": json.dumps(self.answers)}
+                for one in uses
+            ]  # fmt: skip
+            said.append({"role": "user", "content": results})
+
+
+def recorded(store: Store, session: str, play: Callable[[ModelServer], object]) -> SessionRecording:
+    """The recording of what ``play`` does with a model, read from a store."""
+    with ModelServer() as server, record() as found, turnspan.session(session):
+        play(server)
+    return landed(store, session, found)
+
+
+def landed(store: Store, session: str, found: Any) -> SessionRecording:
+    """The recording of a session of ``turnspan.testing.record``, by way of a store."""
+    rows = [
+        row
+        for kind in (LlmCall, ToolCall, TurnSummary, MessageRow, Definition)
+        for row in found.rows(kind)
+    ]
+    insert(store, *rows)
+    return load_recording(store, rows[0].project, session)
+
+
+@contextmanager
+def rerunning(
+    recording: SessionRecording, **options: Any
+) -> Iterator[tuple[str, dict[str, str], RerunServer]]:
+    """The server of a rerun: its address, the headers that a request needs, and itself."""
+    with RerunServer(recording, **options) as server:
+        headers = {"x-turnspan-rerun": server.secret, "x-turnspan-origin": ORIGIN}
+        yield server.url.rpartition("/")[0], headers, server
