@@ -20,6 +20,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExportResult
 
 from turnspan.pipeline.record_exporter import RecordExporter
+from turnspan.runtime import rerun_scope
 from turnspan.runtime.guard import errors, guard, logger
 from turnspan.runtime.limit_usage import counters
 from turnspan.runtime.stats import PipelineStats, Untold
@@ -80,6 +81,8 @@ class ClickHouseSpanExporter(RecordExporter):
             with contextlib.suppress(OSError):  # where that is the temporary folder
                 dsns.claim(self._dsn)
             logger.warning("%s See `turnspan doctor`.", wrong)
+        if self._dsn.host:
+            rerun_scope.landing_hosts.add(self._dsn.host)
         self._state = current()
         self._content = self._state.content
         self._spool = Spool(self._dsn.spool)

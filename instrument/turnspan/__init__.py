@@ -11,13 +11,14 @@ def answer(question: str) -> str: ...
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from turnspan._version import __version__ as __version__
 from turnspan.decorators import agent, step, tool, workflow
 from turnspan.inference import Inference, inference
 from turnspan.lifecycle import Recorder, configure, flush, shutdown
-from turnspan.runtime.errors import TurnspanError, TurnspanLimitReached
+from turnspan.runtime.errors import RerunDiverged, TurnspanError, TurnspanLimitReached
 from turnspan.runtime.stats import FlushResult
 from turnspan.sessions import session
 from turnspan.tracing.context import active_turn
@@ -52,6 +53,7 @@ __all__ = [
     "Lineage",
     "Member",
     "Recorder",
+    "RerunDiverged",
     "Rollout",
     "Run",
     "Session",
@@ -117,6 +119,8 @@ def __getattr__(name: str) -> Any:
 
 
 _wire()
+if "TURNSPAN_RERUN" in os.environ:
+    from turnspan import rerunning as _rerunning  # noqa: F401  it redirects this program's requests
 
 
 def current_turn() -> Turn:

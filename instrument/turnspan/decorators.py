@@ -16,7 +16,7 @@ from turnspan import config, semconv
 from turnspan.content.given_values import attributes_of, mistaken, number_of, text_of
 from turnspan.runtime.guard import errors, guard
 from turnspan.runtime.inspection import looking
-from turnspan.tracing import agent_recording, recording
+from turnspan.tracing import agent_recording, recording, tool_answers
 from turnspan.tracing.agent_recording import TurnRecording
 from turnspan.tracing.arguments import Parameters, first_line, name_of
 from turnspan.tracing.block_stack import OpenBlocks, WithBlock
@@ -173,7 +173,10 @@ class ToolScope(SpanDecorator[ToolHandle]):
                     joined = attach_to_run(func, self._attributes)
                     if joined is not None:
                         return joined
-                    return self._start(name, description, parameters.bind(args, kwargs))
+                    started = self._start(name, description, parameters.bind(args, kwargs))
+                    if tool_answers.answers is not None:
+                        started.instead = tool_answers.answers.stand_in(started.tool, func)
+                    return started
             except BaseException as error:  # noqa: BLE001  ours, never the caller's
                 errors.record("tool.begin", error)
             return NO_RECORDING
@@ -185,6 +188,8 @@ class ToolScope(SpanDecorator[ToolHandle]):
             if config.active().enabled:
                 name = self._name or "tool"
                 started = self._start(name, self._description, self._arguments)
+                if tool_answers.answers is not None:
+                    tool_answers.answers.runs(started.tool, "it is a block of code")
                 return started, ToolHandle(started)
         return NO_RECORDING, ToolHandle(None)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from opentelemetry import context as otel_context
 
 from turnspan.content.given_values import attributes_of, mistaken, text_of, warn_of_near_misses
+from turnspan.runtime import rerun_scope
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import guard
 from turnspan.tracing import handed
@@ -59,7 +60,7 @@ class session(WithBlock[Session]):
             mistaken(ConfigError(_NO_ID), harmless=bool(user_id or attributes))
         if attributes:
             warn_of_near_misses("turnspan.session", attributes, ("session_id", "user_id"))
-        self._session = Session(text_of(session_id), text_of(user_id), attributes_of(attributes))
+        self._given = Session(text_of(session_id), text_of(user_id), attributes_of(attributes))
         self._state = another_one()
         self._open: OpenBlocks[object | None] = OpenBlocks()
 
@@ -81,6 +82,14 @@ class session(WithBlock[Session]):
     def __call__(self, func: F) -> F:
         """Decorate a function: every call of it belongs to this session."""
         return wrap(func, lambda _: self._begin())
+
+    @property
+    def _session(self) -> Session:
+        """The session; in a rerun one of the rerun's own."""
+        rerun, given = rerun_scope.scope, self._given
+        if rerun is None:
+            return given
+        return replace(given, id=rerun_scope.session_name(given.id, rerun.rerun_id))
 
     def _within(self, context: otel_context.Context) -> Session:
         """The session as it is here: inside an attempt, its spans are that attempt's as well. A

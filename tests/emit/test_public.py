@@ -29,6 +29,7 @@ def test_public_names() -> None:
         "Lineage",
         "Member",
         "Recorder",
+        "RerunDiverged",
         "Rollout",
         "Run",
         "Session",

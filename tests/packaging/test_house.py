@@ -26,7 +26,7 @@ WINGS = {
     "llm": "turnspan_llm",
     "console": "turnspan_console",
 }
-ROOMS = 25
+ROOMS = 26
 
 
 def modules(wing: str) -> list[Path]:

@@ -12,6 +12,7 @@ from turnspan import semconv
 from turnspan.redaction.redactor import Redactor
 from turnspan.runtime import otel_private
 from turnspan.runtime.mypyc import mypyc_attr
+from turnspan.runtime.rerun_scope import session_name
 from turnspan_clickhouse.normalise.attributes import Cleaner, ScopeName, SpanShape
 from turnspan_clickhouse.normalise.column_values import text
 from turnspan_clickhouse.rows.batch import Batch
@@ -216,6 +217,9 @@ class SpanReader:
         if session is None:
             session = attributes.get(semconv.CONVERSATION_ID) or attributes.get(semconv.SESSION_ID)
         facts.session_id = text(session)
+        rerun = attributes.get(semconv.RERUN_ID)
+        if rerun is not None:
+            facts.session_id = session_name(facts.session_id, text(rerun))
         facts.turn_id = text(attributes.get(semconv.TURN_ID))
         facts.error_type = text(attributes.get(semconv.ERROR_TYPE))
         status = facts.status

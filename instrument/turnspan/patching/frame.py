@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from turnspan.patching.patches import Args, Function, Kwargs
 from turnspan.runtime.guard import errors, guard
+from turnspan.tracing import tool_answers
 
 C = TypeVar("C")
 """A call under way."""
@@ -83,3 +84,24 @@ class Frame(Generic[C]):
             with guard(f"{self.place}.unsettled"):
                 self._unsettled(call, result)
         return result
+
+
+class ToolFrame(Frame[C]):
+    """The frame around a function of an SDK that executes a tool: a rerun may answer in its
+    place."""
+
+    def _gives(self, owner: Any, args: Args, kwargs: Kwargs, /) -> Any:
+        """The type of what the function returns; ``Any`` for plain JSON."""
+        return Any
+
+    def call(self, wrapped: Function, owner: Any, args: Args, kwargs: Kwargs) -> Any:
+        """Around a function."""
+        if tool_answers.answers is not None:
+            wrapped = tool_answers.answers.result(wrapped, self._gives(owner, args, kwargs))
+        return super().call(wrapped, owner, args, kwargs)
+
+    async def acall(self, wrapped: Function, owner: Any, args: Args, kwargs: Kwargs) -> Any:
+        """Around an asynchronous function."""
+        if tool_answers.answers is not None:
+            wrapped = tool_answers.answers.result(wrapped, self._gives(owner, args, kwargs))
+        return await super().acall(wrapped, owner, args, kwargs)

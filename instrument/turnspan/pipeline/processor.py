@@ -27,6 +27,7 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from turnspan import semconv
 from turnspan.pipeline.record_exporter import RecordExporter
+from turnspan.runtime import rerun_scope
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import errors, guard
 from turnspan.runtime.stats import PipelineStats, Untold
@@ -91,6 +92,10 @@ class RecordProcessor(SpanProcessor):
         if not self._ready or self._pid != os.getpid():
             with guard("pipeline.begin"):
                 self._begin()
+        rerun = rerun_scope.scope
+        if rerun is not None:
+            with guard("pipeline.rerun"):
+                span.set_attributes({**rerun.attributes})
         context = otel_context.get_current() if parent_context is None else parent_context
         turn, session = active_turn(context), active_session(context)
         if turn is None and session is None:

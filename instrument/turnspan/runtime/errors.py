@@ -11,6 +11,10 @@ class TurnspanError(Exception):
     """
 
 
+class RerunDiverged(TurnspanError):
+    """A rerun asks for a tool call that its recording does not have; the text says which."""
+
+
 class ConfigError(TurnspanError, ValueError):
     """What code gave cannot be used; what the environment says is never a reason to raise."""
 

@@ -71,7 +71,7 @@ def _wrap_plain(func: Callable[..., Any], begin: StartRecording) -> Callable[...
         recording = begin(args, kwargs)
         token = recording.enter()
         try:
-            result = func(*args, **kwargs)
+            result = (recording.instead or func)(*args, **kwargs)
         except BaseException as error:
             recording.leave(token)
             recording.failed(error)
@@ -94,7 +94,7 @@ def _wrap_coroutine(func: Callable[..., Any], begin: StartRecording) -> Callable
         recording = begin(args, kwargs)
         token = recording.enter()
         try:
-            result = await func(*args, **kwargs)
+            result = await (recording.instead or func)(*args, **kwargs)
         except BaseException as error:
             recording.leave(token)
             recording.failed(error)
@@ -116,7 +116,7 @@ def _wrap_generator(func: Callable[..., Any], begin: StartRecording) -> Callable
             token = recording.enter()
             try:
                 if generator is None:
-                    generator = func(*args, **kwargs)
+                    generator = (recording.instead or func)(*args, **kwargs)
                 if thrown is not None:
                     item = generator.throw(thrown)
                 elif sent is None:
@@ -152,7 +152,7 @@ def _wrap_async_generator(func: Callable[..., Any], begin: StartRecording) -> Ca
             token = recording.enter()
             try:
                 if generator is None:
-                    generator = func(*args, **kwargs)
+                    generator = (recording.instead or func)(*args, **kwargs)
                     step = _first_step(generator)
                 elif thrown is not None:
                     step = generator.athrow(thrown)

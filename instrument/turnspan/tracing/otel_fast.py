@@ -23,7 +23,7 @@ from opentelemetry.trace import (
     get_tracer_provider,
 )
 
-from turnspan.runtime import otel_private
+from turnspan.runtime import otel_private, rerun_scope
 from turnspan.runtime.guard import logger
 
 _NOT_CONFIGURED: Final = (
@@ -70,6 +70,10 @@ def start(
     """
     if not unconfigured.over:
         unconfigured.look(tracer)
+    rerun = rerun_scope.scope
+    if rerun is not None:
+        for key, value in rerun.attributes.items():
+            attributes.setdefault(key, value)
     if attributes and otel_private.attributes_unseen_at_start(tracer):
         span = tracer.start_span(name, context, kind)
         if id_key:

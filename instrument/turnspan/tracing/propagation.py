@@ -242,6 +242,12 @@ def _with_turn(sent: Mapping[str, str], context: Context) -> Context:
     return Context(values)
 
 
+def loop_ids(carrier: Mapping[str, str]) -> dict[str, Any]:
+    """The lineage, rollout, attempt and consortium run that a carrier of ``inject`` names."""
+    carried = baggage.get_all(_w3c_baggage.extract(_headers(carrier), Context()))
+    return _loop({key: value for key in LOOP if (value := _accepted(carried.get(key)))}) or {}
+
+
 def _loop(sent: Mapping[str, str]) -> dict[str, Any] | None:
     """The lineage, rollout, attempt and consortium run that travelled."""
     found: dict[str, Any] = {key: value for key in LOOP if (value := sent.get(key))}

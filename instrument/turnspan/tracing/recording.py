@@ -84,7 +84,7 @@ def detach(token: object | None) -> None:
 class SpanRecording:
     """The base: a span that is current while the user's code runs (see wrapping.Recording)."""
 
-    __slots__ = ("_began", "_forks", "_items", "_state", "context", "span")
+    __slots__ = ("_began", "_forks", "_items", "_state", "context", "instead", "span")
 
     keeps_items = False
     """Whether what a generator yields is part of what is recorded."""
@@ -95,6 +95,7 @@ class SpanRecording:
         """The span; give it attributes of your own with ``set_attribute``."""
         self.context = context
         """The context inside it."""
+        self.instead: Any = None
         self._state = current_state(context)
         self._items: list[Any] | None = [] if self.keeps_items else None
         self._forks = forks

@@ -12,6 +12,9 @@ class Recording(Protocol):
 
     __slots__ = ()
 
+    instead: Any = None
+    """What is called in place of the user's function; a rerun's recorded result."""
+
     def enter(self) -> object | None:
         """Make the span current; returns a token for ``leave``."""
         return None

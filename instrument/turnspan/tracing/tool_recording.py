@@ -31,18 +31,31 @@ from turnspan.tracing.recording import (
 )
 from turnspan.tracing.state import State
 from turnspan.tracing.state import current as current_state
+from turnspan.tracing.tool_answers import class_of
 from turnspan.turn.loop_detector import ExecutedTool
 from turnspan.turn.tool_failure import tool_failed
 from turnspan.turn.turn import Turn
 
 _TOOL_ERROR: Final = "tool_error"
+_PLAIN: Final = frozenset({dict, type(None)})
+"""Types of results that the recorded text tells."""
 _NO_ATTRIBUTES: Final[Mapping[str, Any]] = {}
 
 
 class OpenTool:
     """A tool being executed, for what runs inside it (an MCP call) to know and to enrich."""
 
-    __slots__ = ("arguments", "fact", "failure", "kind", "name", "span", "turn")
+    __slots__ = (
+        "arguments",
+        "asked",
+        "call_id",
+        "fact",
+        "failure",
+        "kind",
+        "name",
+        "span",
+        "turn",
+    )
 
     def __init__(
         self,
@@ -58,6 +71,9 @@ class OpenTool:
         self.turn = turn
         self.name = name
         self.arguments = arguments
+        self.call_id = call_id
+        self.asked = False
+        """Whether a rerun was asked for its result."""
         self.failure = ""
         """How it failed, where it did not raise."""
         self.fact: ExecutedTool | None = None
@@ -97,6 +113,10 @@ class ToolRecording(SpanRecording):
             return
         if failed:
             attributes[semconv.TOOL_FAILED] = True
+        if type(result) not in _PLAIN:
+            kind = class_of(result)
+            if kind:
+                attributes[semconv.TOOL_RESULT_CLASS] = kind
         if tool.failure and error is None:
             attributes[semconv.ERROR_TYPE] = _TOOL_ERROR
             span.set_status(Status(StatusCode.ERROR, redacted_message(tool.failure)))

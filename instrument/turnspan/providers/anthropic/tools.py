@@ -15,7 +15,7 @@ from opentelemetry import trace
 from opentelemetry.trace import NonRecordingSpan
 
 from turnspan import config, semconv
-from turnspan.patching.frame import Frame
+from turnspan.patching.frame import ToolFrame
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stainless import Sdk
 from turnspan.runtime.guard import guard
@@ -180,7 +180,7 @@ class _ToolCall:
     """Whether the run is this call's, not a runner's."""
 
 
-class ToolRunners(Frame[_ToolCall]):
+class ToolRunners(ToolFrame[_ToolCall]):
     """The wrappers for the SDK's tool runners."""
 
     place = "anthropic.tool"

@@ -12,7 +12,7 @@ from typing import Any, Final
 from opentelemetry import context as otel_context
 
 from turnspan import config
-from turnspan.patching.frame import Frame
+from turnspan.patching.frame import ToolFrame
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stainless import Sdk
 from turnspan.runtime.guard import guard
@@ -32,7 +32,7 @@ Running = tuple[ToolRun, object]
 """A function at work, and what ``detach`` takes: its tool is current until it returns or raises."""
 
 
-class AutomaticFunctions(Frame[Running]):
+class AutomaticFunctions(ToolFrame[Running]):
     """The wrappers around the SDK's own calls of functions."""
 
     place = "google.function"
@@ -92,6 +92,9 @@ class AutomaticFunctions(Frame[Running]):
             arguments=arguments,
         )
         return enter_run(begun, function), kwargs
+
+    def _gives(self, owner: Any, args: Args, kwargs: Kwargs) -> Any:
+        return args[1] if len(args) > 1 else kwargs["function_to_invoke"]
 
     def _failed(self, call: Running, owner: Any, error: BaseException) -> None:
         # The SDK tells of it with an error of its own, raised in its place.

@@ -17,6 +17,7 @@ from turnspan import config, semconv
 from turnspan.patching.instrumentor import Wrappers
 from turnspan.providers.llm.open_response import session_in
 from turnspan.runtime.guard import guard
+from turnspan.tracing import tool_answers
 from turnspan.tracing.context import SESSION_KEY
 from turnspan.tracing.recording import detach, safe_freeze
 from turnspan.tracing.tool_recording import ToolRecording, inside_tool, open_tool
@@ -91,6 +92,8 @@ class Hooks:
                 call_id=call.tool_call_id or "",
                 attributes=attributes,
             )
+            if tool_answers.answers is not None:
+                tool_answers.answers.runs(opened, "llm executes it")
             recording = ToolRecording(context, opened)
             token = otel_context.attach(inside_tool(opened, context))
             self._running[id(call)] = (recording, token)

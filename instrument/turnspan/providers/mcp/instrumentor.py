@@ -26,7 +26,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanKind, Tracer
 from turnspan import config, semconv
 from turnspan.content.snapshot import freeze
 from turnspan.metrics.measurements import McpCallEnded
-from turnspan.patching.frame import Frame
+from turnspan.patching.frame import ToolFrame
 from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.runtime.guard import guard
@@ -134,7 +134,7 @@ class McpCall:
                 self._metrics.record(McpCallEnded(attributes, took, span))
 
 
-class McpSdk(Frame[McpCall]):
+class McpSdk(ToolFrame[McpCall]):
     """The wrappers of one instrumentation."""
 
     place = "mcp"
@@ -169,6 +169,9 @@ class McpSdk(Frame[McpCall]):
             with _META:
                 kwargs = _with_context(kwargs)
         return call, kwargs
+
+    def _gives(self, session: Any, args: Args, kwargs: Kwargs) -> Any:
+        return import_module("mcp.types").CallToolResult
 
     def _failed(self, call: McpCall, owner: Any, error: BaseException) -> None:
         with _LEFT:

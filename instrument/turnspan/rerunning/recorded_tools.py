@@ -1,0 +1,133 @@
+"""Tools of a rerun: each gets its recorded result, and its function does not run."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, Final
+
+from opentelemetry import context as otel_context
+
+from turnspan import config
+from turnspan.content.media import digest_media
+from turnspan.content.model import dumps_text
+from turnspan.redaction.redactor import Redactor
+from turnspan.rerunning.recorded_values import CannotRebuildError, error_of, value_of
+from turnspan.rerunning.redirects import redirects
+from turnspan.rerunning.server_client import ServerClient, place
+from turnspan.runtime.errors import RerunDiverged
+from turnspan.tracing.context import TOOL_KEY
+from turnspan.tracing.tool_recording import OpenTool
+
+_TOLD: Final = ("", "tool_error")
+"""Error types of tools that failed without an exception: their results say so."""
+
+
+class RecordedTools:
+    """What answers the tools of a process in a rerun."""
+
+    def __init__(self, server: ServerClient) -> None:
+        self._server = server
+
+    def stand_in(self, tool: OpenTool, function: Any) -> Any:
+        """A function of ``function``'s kind that gives the recorded result, or raises the recorded
+        error; ``None`` if ``function`` is to run."""
+        try:
+            give = self._asked(tool, function)
+        except Exception as error:  # noqa: BLE001  raised where the tool would run
+            give = _raising(error)
+        return None if give is None else _of_kind(function, give)
+
+    def result(self, wrapped: Any, gives: Any) -> Any:
+        """``wrapped``, the function of an SDK that executes the current tool, or what gives the
+        recorded result in its place, as a value of the type ``gives``."""
+
+        def answer() -> Callable[[], Any] | None:
+            tool = otel_context.get_current().get(TOOL_KEY)
+            if not isinstance(tool, OpenTool) or tool.asked:
+                return None
+            return self._asked(tool, gives)
+
+        async def arun(*args: Any, **kwargs: Any) -> Any:
+            give = answer()
+            return await wrapped(*args, **kwargs) if give is None else give()
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            give = answer()
+            return wrapped(*args, **kwargs) if give is None else give()
+
+        return arun if inspect.iscoroutinefunction(wrapped) else run
+
+    def runs(self, tool: OpenTool, reason: str) -> None:
+        """A tool runs for real whatever was recorded."""
+        tool.asked = True
+        redirects.note("tool_ran", f"{tool.name}: {reason}")
+
+    def _asked(self, tool: OpenTool, gives: Any) -> Callable[[], Any] | None:
+        """What gives the recorded result; ``None`` if the tool is to run."""
+        tool.asked = True
+        arguments = Redactor(config.active()).value(digest_media(tool.arguments), "tool_arguments")
+        question = {
+            "name": tool.name,
+            "arguments": arguments if isinstance(arguments, str) else dumps_text(arguments),
+            "call_id": tool.call_id,
+            "place": place(),
+        }
+        answer = self._server.ask("/turnspan/tool", question)
+        action = answer.get("action")
+        if action == "run":
+            return None
+        if action != "answer":
+            return _raising(RerunDiverged(str(answer.get("message") or "The rerun diverged.")))
+        error_type = str(answer.get("error_type") or "")
+        if answer.get("failed") and error_type not in _TOLD:
+            return _raising(error_of(error_type, str(answer.get("error_message") or "")))
+        class_name = str(answer.get("result_class") or "")
+        try:
+            value = value_of(str(answer.get("result") or ""), class_name, gives)
+        except CannotRebuildError as error:
+            self.runs(tool, f"its result is a {class_name or error}, which cannot be made again")
+            return None
+        return lambda: value
+
+
+def _raising(error: BaseException) -> Callable[[], Any]:
+    def give() -> Any:
+        raise error
+
+    return give
+
+
+def _of_kind(function: Any, give: Callable[[], Any]) -> Any:
+    """A function that gives the value as a function of this kind does; whatever its arguments."""
+    kind = function
+    if not inspect.isroutine(function) and not isinstance(function, functools.partial):
+        kind = getattr(function, "__call__", function)  # noqa: B004  the kind of a callable object
+    if inspect.isasyncgenfunction(kind):
+
+        async def items(*_: Any, **__: Any) -> Any:
+            for item in _items(give()):
+                yield item
+
+        return items
+    if inspect.isgeneratorfunction(kind):
+
+        def steps(*_: Any, **__: Any) -> Any:
+            yield from _items(give())
+
+        return steps
+    if inspect.iscoroutinefunction(kind):
+
+        async def later(*_: Any, **__: Any) -> Any:
+            return give()
+
+        return later
+    return lambda *_, **__: give()
+
+
+def _items(value: Any) -> list[Any]:
+    """What a generator yielded: a list of it, or its texts in one."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]

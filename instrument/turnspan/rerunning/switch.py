@@ -1,0 +1,83 @@
+"""Switches a rerun on and off in this process."""
+
+from __future__ import annotations
+
+import os
+import threading
+from functools import partial
+
+from turnspan.rerunning import aiohttp_requests, http_connections, native_clients
+from turnspan.rerunning.environment import SERVER, RerunEnvironment
+from turnspan.rerunning.http_pools import HttpPools
+from turnspan.rerunning.inner_patches import when_imported
+from turnspan.rerunning.network import network
+from turnspan.rerunning.processes import processes
+from turnspan.rerunning.recorded_tools import RecordedTools
+from turnspan.rerunning.redirects import redirects
+from turnspan.rerunning.server_client import ServerClient
+from turnspan.runtime import rerun_scope
+from turnspan.runtime.errors import ConfigError
+from turnspan.tracing import tool_answers
+
+_lock = threading.Lock()
+
+
+def begin(environment: RerunEnvironment) -> dict[str, str | None]:
+    """Play a recording in this process from now on, and in those that it starts.
+
+    Returns:
+        What ``end`` takes back: the environment variables as they were.
+
+    Raises:
+        ConfigError: a rerun is under way in this process.
+    """
+    with _lock:
+        if rerun_scope.scope is not None:
+            raise ConfigError("a rerun is under way in this process: end it before the next one")
+        rerun_scope.scope = rerun_scope.RerunScope(environment.rerun_id, environment.attributes())
+    variables = environment.variables(os.environ)
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    server = ServerClient(environment)
+    redirects.begin(server)
+    _put_wrappers()
+    tool_answers.answers = RecordedTools(server)
+    network.begin(network=environment.network)
+    processes.begin(environment)
+    return before
+
+
+def end(before: dict[str, str | None]) -> None:
+    """End the rerun that ``begin`` began: requests and tools go where they are for."""
+    processes.end()
+    network.end()
+    tool_answers.answers = None
+    redirects.end()
+    for name, value in before.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+    rerun_scope.scope = None
+
+
+def begin_from_environment() -> None:
+    """Begin the rerun that the environment variables name, if they name one.
+
+    Raises:
+        ConfigError: they are malformed; the text says which.
+    """
+    if SERVER in os.environ and rerun_scope.scope is None:
+        begin(RerunEnvironment.read(os.environ))
+
+
+def _put_wrappers() -> None:
+    for module in ("httpcore", "httpcore2"):
+        when_imported(module, HttpPools(module).put)
+    for module in http_connections.MODULES:
+        when_imported(module, partial(http_connections.put, module))
+    when_imported("aiohttp.client", aiohttp_requests.put)
+    for module in native_clients.MODULES:
+        when_imported(module, partial(native_clients.put, module))
+    when_imported("uvloop", native_clients.put_uvloop)
+    when_imported("subprocess", processes.put)
