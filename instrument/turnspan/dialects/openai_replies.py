@@ -8,7 +8,12 @@ from typing import Any, Final
 
 from turnspan.content.model import as_dict, as_list, as_text
 from turnspan.dialects.openai_items import ASKED
-from turnspan.dialects.response_parts import ResponseParts, TokenCounts, pieces_of
+from turnspan.dialects.response_parts import (
+    ResponseParts,
+    TokenCounts,
+    known_counts,
+    pieces_of,
+)
 
 _CUT: Final = ("max_output_tokens", "content_filter")
 """Why a response is incomplete."""
@@ -62,31 +67,47 @@ def chat_usage(tokens: TokenCounts) -> dict[str, Any]:
         "prompt_tokens": tokens.input_tokens or 0,
         "completion_tokens": tokens.output_tokens or 0,
         "total_tokens": tokens.both,
-        "prompt_tokens_details": {"cached_tokens": tokens.cache_read_tokens or 0},
-        "completion_tokens_details": {"reasoning_tokens": tokens.reasoning_tokens or 0},
+        "prompt_tokens_details": _cached(tokens),
+        "completion_tokens_details": known_counts(reasoning_tokens=tokens.reasoning_tokens),
     }
 
 
+def _cached(tokens: TokenCounts) -> dict[str, Any]:
+    read, written = tokens.cache_read_tokens, tokens.cache_write_tokens
+    return known_counts(cached_tokens=read, cache_write_tokens=written)
+
+
 def chat_chunks(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The chunks of a streamed chat completion, the one of usage last."""
+    """The chunks of a streamed chat completion."""
     head = {**_head(body), "object": "chat.completion.chunk"}
     for choice in body["choices"]:
         for delta in _deltas(choice["message"]):
             yield {**head, "choices": [_choice(choice, {"delta": delta}, None)]}
         yield {**head, "choices": [_choice(choice, {"delta": {}}, choice["finish_reason"])]}
-    if "usage" in body:
-        yield {**head, "choices": [], "usage": body["usage"]}
 
 
 def completion_chunks(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The chunks of a streamed completion, the one of usage last."""
+    """The chunks of a streamed completion."""
     head = _head(body)
     for choice in body["choices"]:
         for piece in pieces_of(choice["text"]):
             yield {**head, "choices": [_choice(choice, {"text": piece}, None)]}
         yield {**head, "choices": [_choice(choice, {"text": ""}, choice["finish_reason"])]}
-    if "usage" in body:
-        yield {**head, "choices": [], "usage": body["usage"]}
+
+
+def with_usage(
+    chunks: Iterator[dict[str, Any]], body: dict[str, Any], *, apart: bool
+) -> Iterator[dict[str, Any]]:
+    """The chunks, and the usage in one of its own, as who asks for it gets it, or in the last."""
+    last: dict[str, Any] = {}
+    for chunk in chunks:
+        if last:
+            yield last
+        last = chunk
+    usage = {"usage": body["usage"]} if "usage" in body else {}
+    yield last if apart else {**last, **usage}
+    if apart and usage:
+        yield {**last, "choices": [], **usage}
 
 
 def _head(body: dict[str, Any]) -> dict[str, Any]:
@@ -150,12 +171,9 @@ def join_responses(parts: ResponseParts) -> dict[str, Any]:
 def _responses_usage(tokens: TokenCounts) -> dict[str, Any]:
     return {
         "input_tokens": tokens.input_tokens or 0,
-        "input_tokens_details": {
-            "cached_tokens": tokens.cache_read_tokens or 0,
-            "cache_write_tokens": tokens.cache_write_tokens or 0,
-        },
+        "input_tokens_details": _cached(tokens),
         "output_tokens": tokens.output_tokens or 0,
-        "output_tokens_details": {"reasoning_tokens": tokens.reasoning_tokens or 0},
+        "output_tokens_details": known_counts(reasoning_tokens=tokens.reasoning_tokens),
         "total_tokens": tokens.both,
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from turnspan.content.model import as_dict, as_list, as_text, dumps_text
-from turnspan.dialects.response_parts import ResponseParts, pieces_of
+from turnspan.dialects.response_parts import ResponseParts, known_counts, pieces_of
 
 _UNFINISHED: Final = "error"
 _PIECES: Final = {
@@ -24,8 +24,15 @@ _STANDARD: Final = str.maketrans("-_", "+/")
 def join_message(parts: ResponseParts) -> dict[str, Any]:
     """An Anthropic message."""
     said = (as_dict(parts.messages[0]) if parts.messages else None) or {}
-    content, tokens = said.get("content") or [], parts.tokens
+    content: Any = said.get("content") or []
+    tokens = parts.tokens
     read, written = tokens.cache_read_tokens or 0, tokens.cache_write_tokens or 0
+    counted = known_counts(
+        cache_read_input_tokens=tokens.cache_read_tokens,
+        cache_creation_input_tokens=tokens.cache_write_tokens,
+    )
+    if tokens.reasoning_tokens is not None:
+        counted["output_tokens_details"] = {"thinking_tokens": tokens.reasoning_tokens}
     return {
         "id": parts.id,
         "type": "message",
@@ -37,8 +44,7 @@ def join_message(parts: ResponseParts) -> dict[str, Any]:
         "usage": {
             "input_tokens": max(0, (tokens.input_tokens or 0) - read - written),
             "output_tokens": tokens.output_tokens or 0,
-            "cache_read_input_tokens": read,
-            "cache_creation_input_tokens": written,
+            **counted,
         },
     }
 

@@ -22,6 +22,7 @@ from turnspan.dialects.openai_replies import (
     join_completion,
     join_responses,
     response_events,
+    with_usage,
 )
 from turnspan.dialects.other_replies import (
     gemini_chunks,
@@ -69,16 +70,25 @@ def join_response(dialect: str, parts: ResponseParts) -> dict[str, Any]:
     return _BODIES[dialect](parts)
 
 
-def response_pieces(dialect: str, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The events of a stream whose whole is ``body``; the body alone where none are known."""
+def response_pieces(
+    dialect: str, body: dict[str, Any], *, usage_apart: bool = True
+) -> Iterator[dict[str, Any]]:
+    """The events of a stream whose whole is ``body``; the body alone where none are known.
+
+    ``usage_apart``: completions end with a chunk of the usage alone, not with it in the last one.
+    """
     made = _EVENTS.get(dialect)
-    return iter([body]) if made is None else made(body)
+    if made is None:
+        return iter([body])
+    return with_usage(made(body), body, apart=usage_apart) if "choices" in body else made(body)
 
 
-def error_body(dialect: str, text: str, kind: str, status: int = 400) -> dict[str, Any]:
-    """The body of a request that failed."""
+def error_body(
+    dialect: str, text: str, kind: str, status: int = 400, code: str | None = None
+) -> dict[str, Any]:
+    """The body of a request that failed; ``code`` is OpenAI's more precise word."""
     if dialect == anthropic_messages.NAME:
         return {"type": "error", "error": {"type": kind, "message": text}}
     if dialect.startswith(gemini.NAME):
         return {"error": {"message": text, "status": kind.upper(), "code": status}}
-    return {"error": {"message": text, "type": kind, "param": None, "code": None}}
+    return {"error": {"message": text, "type": kind, "param": None, "code": code}}

@@ -58,3 +58,8 @@ class ResponseParts:
 def pieces_of(text: str) -> list[str]:
     """A text as a stream brings it."""
     return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+
+
+def known_counts(**counts: int | None) -> dict[str, Any]:
+    """The counts that are known."""
+    return {name: count for name, count in counts.items() if count is not None}

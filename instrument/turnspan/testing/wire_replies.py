@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from turnspan.dialects import anthropic_messages, gemini, openai_chat, openai_responses
@@ -28,6 +28,11 @@ _REASONS: Final[dict[str, dict[str, str]]] = {
     },
 }
 """Finish reasons in the words of the APIs, where these have others."""
+_UNTOLD: Final[dict[str, dict[str, None]]] = {
+    "chat": {"cache_write_tokens": None},
+    "messages": {"reasoning_tokens": None},
+}
+"""The tokens that an API does not count."""
 _CREATED: Final = 1_790_000_000
 
 
@@ -94,7 +99,7 @@ def whole(answer: ApiReply) -> dict[str, Any]:
         answer.id,
         answer.model,
         _CREATED,
-        TokenCounts(**asdict(answer.reply.usage)),
+        replace(TokenCounts(**asdict(answer.reply.usage)), **_UNTOLD.get(answer.api, {})),
         request=answer.body,
     )
     return join_response(dialect, parts)

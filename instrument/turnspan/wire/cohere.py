@@ -150,20 +150,23 @@ _REASONS: Final = {"stop": "COMPLETE", "length": "MAX_TOKENS", "tool_calls": "TO
 
 
 def _counts(body: dict[str, Any]) -> dict[str, Any]:
-    usage = body.get("usage") or {}
+    made: dict[str, Any]
+    usage: dict[str, Any] = body.get("usage") or {}
     named = (("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens"))
-    return {"tokens": {name: usage.get(key, 0) for name, key in named}}
+    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
+    made = {"tokens": {name: usage.get(key, 0) for name, key in named}}
+    return made if cached is None else {**made, "cached_tokens": cached}
 
 
 def _raw(message: dict[str, Any]) -> dict[str, Any]:
     """The inverse of ``_message``."""
-    said = {k: v for k, v in message.items() if k not in ("content", "reasoning_content")}
-    content = message.get("content")
+    thoughts, content = message.get("reasoning_content"), message.get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
-    thoughts = message.get("reasoning_content")
     if thoughts:
         blocks = [{"type": "thinking", "thinking": thoughts}, *blocks]
-    return {**said, "content": blocks} if blocks else said
+    made = {**message, "content": blocks}
+    made.pop("reasoning_content", None)
+    return made if blocks else {k: v for k, v in made.items() if k != "content"}
 
 
 def written(body: dict[str, Any]) -> dict[str, Any]:

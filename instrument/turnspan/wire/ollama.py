@@ -127,7 +127,7 @@ def _raw(body: dict[str, Any], said: dict[str, Any], reason: Any) -> dict[str, A
     line = {"model": body["model"], "created_at": made, **said, "done": reason is not None}
     if reason is not None:
         line["done_reason"] = reason
-        usage = body.get("usage") or {}
+        usage: dict[str, Any] = body.get("usage") or {}
         line["prompt_eval_count"] = usage.get("prompt_tokens", 0)
         line["eval_count"] = usage.get("completion_tokens", 0)
     return line
@@ -135,7 +135,7 @@ def _raw(body: dict[str, Any], said: dict[str, Any], reason: Any) -> dict[str, A
 
 def _raw_message(message: dict[str, Any]) -> dict[str, Any]:
     """The inverse of ``_message``, for what a model says."""
-    made = {"role": "assistant", "content": "", **message}
+    made: dict[str, Any] = {"role": "assistant", "content": "", **message}
     if "reasoning_content" in made:
         made["thinking"] = made.pop("reasoning_content")
     if "tool_calls" in made:

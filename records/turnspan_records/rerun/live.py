@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
@@ -37,7 +37,7 @@ class OriginError(Exception):
 @contextmanager
 def sent_on(
     request: LiveRequest, method: str, headers: Mapping[str, str]
-) -> Iterator[HTTPResponse]:
+) -> Generator[HTTPResponse]:
     """The answer to a request, to be read as it comes.
 
     Args:

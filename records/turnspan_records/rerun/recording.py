@@ -78,14 +78,14 @@ class PlayableCall:
 class PlayableTool(ToolFacts):
     """A recorded tool execution, with its texts.
 
-    ``result_type`` is ``text`` or ``json`` where the row says which; ``cut`` whether the result is
-    only the beginning of what the tool returned.
+    ``cut``: the result is only the beginning of what the tool returned. ``result_class`` names the
+    class of what it returned, where that is recorded.
     """
 
     arguments: str
     result: str
     cut: bool = False
-    result_type: str = ""
+    result_class: str = ""
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from struct import pack
 from typing import Any, Final
 from zlib import crc32
@@ -25,7 +26,8 @@ from turnspan_records.rerun.recording import PlayableCall, SessionRecording
 from turnspan_records.rerun.requests import AskedRequest
 
 JSON: Final = "application/json"
-_STATUS: Final = re.compile(r"(?:Error code: )?([45]\d\d)\b")
+_STATUS: Final = re.compile(r"(?:\w+: )?(?:Error code: )?([45]\d\d)\b[ :-]*")
+"""How an SDK's message, or ours, begins that names the HTTP status."""
 _STATUSES: Final = {
     "badrequest": 400,
     "authentication": 401,
@@ -79,7 +81,7 @@ def reply_of(
     if call.failed and call.finish_reasons != ["failed"]:
         return _failure(call, asked, waits)
     if asked.operation == semconv.OP_EMBEDDINGS:
-        return WireReply(200, JSON, [orjson.dumps(_vectors(asked))], waits=waits, made=True)
+        return WireReply(200, JSON, [orjson.dumps(_vectors(call, asked))], waits=waits, made=True)
     dialect = asked.form.endpoint.dialect
     body = join_response(dialect, _parts(recording, call, asked))
     if call.finish_reasons == ["failed"]:
@@ -111,10 +113,9 @@ def _streamed(
 ) -> WireReply:
     form = asked.form
     options = as_dict(asked.body.get("stream_options")) or {}
-    if "choices" in body and form.language == "openai" and not options.get("include_usage"):
-        body.pop("usage", None)
+    asks = bool(options.get("include_usage"))
     dialect = form.endpoint.dialect
-    events = form.written_events or (lambda whole: response_pieces(dialect, whole))
+    events = form.written_events or partial(response_pieces, dialect, usage_apart=asks)
     if ":streamGenerateContent" in asked.target and "alt=sse" not in asked.target:
         return WireReply(200, JSON, [orjson.dumps(list(events(body)))], waits=waits)
     made = [*events(body)]
@@ -194,7 +195,8 @@ def _status(call: PlayableCall) -> int:
 
 def _error(call: PlayableCall, asked: AskedRequest, status: int) -> dict[str, Any]:
     """The body of the provider's error: as the SDK's message quotes it, else made of its words."""
-    text = call.error_message
+    begun = _STATUS.match(call.error_message)
+    text = call.error_message if begun is None else call.error_message[begun.end() :]
     at = text.find("{")
     if at >= 0:
         try:
@@ -205,18 +207,20 @@ def _error(call: PlayableCall, asked: AskedRequest, status: int) -> dict[str, An
             return body
     plain = _plain_error(asked, text)
     dialect = asked.form.endpoint.dialect
-    return plain or error_body(dialect, text, call.error_type, status)
+    code = None if call.error_type.endswith("Error") else call.error_type  # not a class's name
+    return plain or error_body(dialect, text, call.error_type, status, code)
 
 
 # -- vectors ---------------------------------------------------------------------------------------
 
 
-def _vectors(asked: AskedRequest) -> dict[str, Any]:
+def _vectors(call: PlayableCall, asked: AskedRequest) -> dict[str, Any]:
     """Vectors made of the hashes of what is embedded: the same text has the same one always."""
     body = asked.body
     given = [body.get(key) for key in ("dimensions", "output_dimension", "outputDimensionality")]
     size = next((one for one in given if isinstance(one, int)), _DIMENSIONS)
     made = list(_unit_vectors(asked.hashes, size))
+    model = call.response_model or asked.model
     language, path = asked.form.language, asked.target.partition("?")[0]
     if language.startswith("gcp."):
         values = [{"values": vector} for vector in made]
@@ -225,7 +229,7 @@ def _vectors(asked: AskedRequest) -> dict[str, Any]:
         return {"embeddings": values} if "batch" in path else {"embedding": values[0]}
     if language == "ollama":
         whole = path.endswith("/embed")
-        return {"model": asked.model, **({"embeddings": made} if whole else {"embedding": made[0]})}
+        return {"model": model, **({"embeddings": made} if whole else {"embedding": made[0]})}
     if language == "cohere":
         kinds = as_list(body.get("embedding_types")) or []
         return {"id": "", "embeddings": {str(kinds[0]): made} if kinds else made}
@@ -233,8 +237,10 @@ def _vectors(asked: AskedRequest) -> dict[str, Any]:
     if body.get("encoding_format") == "base64":
         coded = [b64encode(pack(f"<{size}f", *vector)).decode() for vector in made]
     data = [{"object": "embedding", "index": at, "embedding": one} for at, one in enumerate(coded)]
-    counts = {"prompt_tokens": 0, "total_tokens": 0}
-    return {"object": "list", "model": asked.model, "data": data, "usage": counts}
+    count = call.input_tokens or 0
+    usage = {"prompt_tokens": count, "total_tokens": count}
+    made_by = {"id": call.response_id} if call.response_id else {}
+    return {**made_by, "object": "list", "model": model, "data": data, "usage": usage}
 
 
 def _unit_vectors(hashes: list[str], size: int) -> Iterator[list[float]]:

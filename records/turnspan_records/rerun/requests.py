@@ -96,7 +96,8 @@ class RequestReader:
         form = format_of(operation or semconv.OP_OTHER, "", path, body)
         endpoint = form.endpoint
         asked = endpoint.freeze(form.request(body))
-        attributes: dict[str, Any] = {}
+        named = model_in(path)
+        attributes: dict[str, Any] = {semconv.REQUEST_MODEL: named} if named else {}
         endpoint.describe(asked, attributes)
         row = self._hashed(endpoint.dialect, asked)
         return AskedRequest(
@@ -104,7 +105,7 @@ class RequestReader:
             target,
             body,
             is_streamed(form, path, body),
-            str(attributes.get(semconv.REQUEST_MODEL) or model_in(path)),
+            str(attributes.get(semconv.REQUEST_MODEL) or ""),
             row.request_parameters,
             [one.hex() for one in row.input_messages],
             row.system_prompt.hex(),

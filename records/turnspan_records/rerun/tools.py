@@ -72,7 +72,8 @@ class ToolMatcher:
         return {
             "action": "answer",
             "result": found.result,
-            "result_type": found.result_type or _type_of(found.result),
+            "result_type": "text" if found.result_class == "str" else _type_of(found.result),
+            "result_class": found.result_class,
             "failed": found.failed and not found.result,
             "error_type": found.error_type,
             "error_message": found.error_message,
@@ -103,8 +104,6 @@ def _unplayable(tool: PlayableTool) -> str:
     """Why a result cannot be given back; empty where it can."""
     if tool.cut:
         return "its result was cut when it was recorded"
-    if tool.result_type not in ("", "text", "json"):
-        return f"its result was an object: {tool.result_type}"
     if _ALTERED.search(tool.result):
         return "its result was redacted when it was recorded"
     return ""
