@@ -90,6 +90,7 @@ ONLY_READ = {
     "mcp": "serves until it is ended",
     "demo": "tests/demo runs it",
     "import": "reads files and databases of the reader's own",
+    "rerun": "tests/rerun runs it",
     "review": "waits for keys",
     "quality": "asks a wiki, or reads the reader's repository",
     "forget": "deletes the reader's records",
@@ -180,7 +181,7 @@ def test_the_python_of_every_page_runs(clickhouse_server: ClickHouseServer, tmp_
     for page in dict.fromkeys(one.page for one in python):
         own = [(one.key, one.code) for one in python if one.page == page and one.key not in known]
         work.append((page, BEFORE.get(page, ""), page in IN_A_TURN, own))
-    with ModelServer() as server:
+    with ModelServer("Hello.") as server:
         ran = subprocess.run(
             [sys.executable, "-c", DRIVER],
             input=json.dumps(work),

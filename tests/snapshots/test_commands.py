@@ -94,6 +94,7 @@ READING: dict[str, str] = {
     "export-call": f"export sft --to {{home}}/calls --unit call --format trl --good any {TIME}"
     " --where 'round = 1' --agent none",
     "export-pairs": "export preference --to {home}/pairs --pairs preferences --pairs scores",
+    "export-session": "export session thread-7 --to {home}/thread-7.jsonl",
     "export-score": "export sft --to {home}/scored --good 'score>=8' --only locked",
 }
 """The name of the snapshot and the command line."""
@@ -122,6 +123,7 @@ LEFT_OUT = {
     "receive": "a server that reads nothing of the store",
     "demo": "plays agents; what it asks then are diagnostics, which have snapshots",
     "watch": "asks diagnostics and SQL, which have snapshots",
+    "rerun": "runs a program; what it reads of the store is what `export session` does",
     "init": "reads a project, and nothing of the store",
     "import agent-telemetry": "reads a real database server",
     "import ephemera": "reads a real database server",

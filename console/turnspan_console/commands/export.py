@@ -22,12 +22,14 @@ from turnspan_console.options import (
     text_option,
     valued,
 )
+from turnspan_console.output import note
 
 if TYPE_CHECKING:
     from turnspan_records.training import TrainingSet
 
 KINDS = ("sft", "preference", "kto", "reward", "cot")
 FORMATS = ("openai", "trl", "parquet")
+SESSION = "session"
 UNITS = ("turn", "call", "session")
 PAIRS = ("preferences", "corrections", "locked", "scores", "best")
 """As ``turnspan_records.training`` has them; importing that would slow the command's start."""
@@ -36,14 +38,15 @@ PAIRS = ("preferences", "corrections", "locked", "scores", "best")
 @click.command(
     "export", short_help="Export training data: fine-tuning, preferences, rewards, reasoning."
 )
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", type=click.Choice((*KINDS, SESSION)))
+@click.argument("session", metavar="[SESSION]", default="")
 @click.option(
     "--to",
     "folder",
     required=True,
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="A new folder for the set.",
+    help="A new folder for the set; the file of a session, packed if its name ends in .zst.",
 )
 @click.option(
     "--format", "format_", type=click.Choice(FORMATS), default="openai", show_default=True
@@ -97,7 +100,8 @@ PAIRS = ("preferences", "corrections", "locked", "scores", "best")
 @click.option("--images", type=click.Choice(["urls", "files"]), help="How images are written.")
 @store_option
 def command(**given: Any) -> None:
-    """Export a training set of KIND: sft, preference, kto, reward or cot.
+    """Export a training set of KIND: sft, preference, kto, reward or cot. With KIND session, export
+    SESSION as a file for `turnspan rerun`.
 
     A RULE is outcome=used, flag=1, score>=8, evaluation:NAME>=0.5, evaluation:NAME=pass, locked
     (results of a locked lineage), correction (a person's rewrite of an agent's text) or any.
@@ -106,6 +110,7 @@ def command(**given: Any) -> None:
     \b
       turnspan export sft --to sets/good
       turnspan export preference --to sets/pairs --format trl --margin 2
+      turnspan export session thread-42 --to thread-42.jsonl.zst
       turnspan export sft --to sets/tall --good 'score>=8' --where "tool_call_count > 3"
     """
     from turnspan_console.output import Output
@@ -113,7 +118,12 @@ def command(**given: Any) -> None:
     from turnspan_console.panels.training_set import print_made
     from turnspan_records.training import ExportError, export
 
-    folder = given.pop("folder")
+    folder, session = given.pop("folder"), given.pop("session")
+    if given["kind"] == SESSION:
+        _export_session(session, folder)
+        return
+    if session:
+        raise Failure(f"SESSION goes with `export session` only, not with {given['kind']}.", USAGE)
     with failing(ExportError, code=USAGE):
         wanted = _wanted(**given)
         with open_chosen() as store, Bars() as bars:
@@ -129,6 +139,24 @@ def command(**given: Any) -> None:
         raise Failure(
             "No record became a line, so there is no set: see the dropped records.", FINDING
         )
+
+
+def _export_session(session: str, path: Path) -> None:
+    from turnspan_console.ids import record_of
+    from turnspan_console.output import Output
+    from turnspan_console.values import counted, size
+    from turnspan_records.rerun import recording_of
+    from turnspan_records.rerun.recording import RecordingError, write_recording
+
+    if not session:
+        raise Failure("Name the session: turnspan export session SESSION --to FILE.", USAGE)
+    with failing(RecordingError, OSError, code=USAGE), open_chosen() as store:
+        recording = recording_of(store, record_of(store, session, prefer=("session", "trace")))
+        written = write_recording(recording, path)
+    made = f"{counted(len(recording.calls), 'call')}, {counted(len(recording.tools), 'tool')}"
+    Output().line(f"{path}: session {recording.session_id}, {made}, {size(written)}")
+    for span_id, reason in recording.missing().items():
+        note(f"call {span_id} cannot be answered: {reason}")
 
 
 def _wanted(

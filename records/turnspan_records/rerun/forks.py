@@ -43,6 +43,21 @@ class Fork:
     temperature: float | None = None
     base_url: str = ""
 
+    def configuration(self, recorded: Mapping[str, Any]) -> dict[str, Any]:
+        """A call's configuration (``SessionRecording.configuration``) with the changes."""
+        parameters = dict(recorded["parameters"])
+        if self.temperature is not None:
+            parameters["temperature"] = self.temperature
+        changes: dict[str, Any] = {
+            "model": self.model,
+            "system_prompt": self.system,
+            "message": self.message,
+        }
+        if self.tools is not None:
+            changes["tools"] = list(self.tools)
+        given = {name: value for name, value in changes.items() if value}
+        return {**recorded, "parameters": parameters, **given}
+
     def changed(self, asked: AskedRequest, *, first: bool) -> tuple[str, bytes]:
         """Target and body of a request with the changes.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http.client import HTTPException, HTTPResponse
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -49,32 +50,31 @@ def sent_on(
         OriginError: the provider cannot be reached, or breaks off before it answers.
     """
     origin, parts = request.origin, urlsplit(request.origin)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    host, secure = parts.hostname, parts.scheme == "https"
+    if parts.scheme not in ("http", "https") or not host:
         raise OriginError(f"{origin!r} is no address: write https://host[:port]")
-    if parts.scheme == "https":
-        connection: HTTPConnection = HTTPSConnection(
-            parts.hostname, parts.port, timeout=_TIMEOUT, context=ssl.create_default_context()
-        )
-    else:
-        connection = HTTPConnection(parts.hostname, parts.port, timeout=_TIMEOUT)
+    kept = {k: v for k, v in headers.items() if k not in _HOP and not k.startswith(_OURS)}
+    kept |= {"host": parts.netloc.rpartition("@")[2], "connection": "close"}
+    kept["content-length"] = str(len(request.body))
+    head = [f"{method} {parts.path.rstrip('/')}{request.target} HTTP/1.1"]
+    head += [f"{name}: {value}" for name, value in kept.items()]
+    # Not http.client's connection, which a rerun in this process redirects.
     try:
-        try:
-            kept = {k: v for k, v in headers.items() if k not in _HOP and not k.startswith(_OURS)}
-            path = parts.path.rstrip("/") + request.target
-            kept |= {
-                "host": parts.netloc.rpartition("@")[2],
-                "content-length": str(len(request.body)),
-            }
-            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-            for name, value in kept.items():
-                connection.putheader(name, value)
-            connection.endheaders(request.body)
-            answer = connection.getresponse()
-        except (OSError, HTTPException) as error:
-            raise OriginError(f"{origin} cannot be reached: {error}") from error
+        with ExitStack() as opened:
+            address = (host, parts.port or (443 if secure else 80))
+            plain = opened.enter_context(socket.create_connection(address, _TIMEOUT))
+            sent: socket.socket = plain
+            if secure:
+                context = ssl.create_default_context()
+                sent = opened.enter_context(context.wrap_socket(plain, server_hostname=host))
+            sent.sendall("\r\n".join([*head, "", ""]).encode("latin-1") + request.body)
+            answer = opened.enter_context(closing(HTTPResponse(sent, method=method)))
+            answer.begin()
+            kept_open = opened.pop_all()
+    except (OSError, HTTPException) as error:
+        raise OriginError(f"{origin} cannot be reached: {error}") from error
+    with kept_open:
         yield answer
-    finally:
-        connection.close()
 
 
 def pieces_as_they_come(answer: HTTPResponse) -> Iterator[bytes]:

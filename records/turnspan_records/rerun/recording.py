@@ -16,8 +16,10 @@ from turnspan_clickhouse.rows.tables import LlmCall, ToolCall
 from turnspan_clickhouse.store import zstd
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row, selected
+from turnspan_records.access.questions import ask
 from turnspan_records.conversation import MessageRecord, ToolFacts
-from turnspan_records.messages import NONE, load_messages, load_sources
+from turnspan_records.lookup import SHORTEST_PREFIX
+from turnspan_records.messages import load_messages, load_sources, prompt_text
 from turnspan_records.replay import session_rows
 from turnspan_records.sql import statement
 
@@ -105,17 +107,30 @@ class SessionRecording:
     definitions: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
 
     def call(self, id_: str) -> PlayableCall:
-        """The call of a span's id, its beginning, or a number.
+        """The call of a number, of a span's id or of its beginning (six characters or more).
 
         Raises:
             KeyError: there is no such call, or several begin so.
         """
-        found = [one for one in self.calls if one.span_id.startswith(id_)]
-        if len(found) != 1 and id_.isdecimal():
-            found = [one for one in self.calls if str(one.number) == id_]
-        if len(found) != 1 or not id_:
+        numbered = id_.isdecimal() and len(id_) < SHORTEST_PREFIX
+        found = [
+            one
+            for one in self.calls
+            if (str(one.number) == id_ if numbered else one.span_id.startswith(id_))
+        ]
+        if len(found) != 1 or (len(id_) < SHORTEST_PREFIX and not numbered):
             raise KeyError(id_)
         return found[0]
+
+    def configuration(self, call: PlayableCall) -> dict[str, Any]:
+        """What a call was made with: model, system prompt, tools and parameters."""
+        system, tools = (self.definitions.get(one) for one in (call.system_hash, call.tools_hash))
+        return {
+            "model": call.request_model,
+            "system_prompt": prompt_text(system[0]) if system else "",
+            "tools": orjson.loads(tools[1] or tools[0]) if tools else [],
+            "parameters": orjson.loads(call.request_parameters or "{}"),
+        }
 
     def missing(self) -> dict[str, str]:
         """Why calls cannot be answered, by their spans: what of them is not recorded."""
@@ -277,6 +292,8 @@ def _unpacked(path: Path) -> bytes:
     return found
 
 
-def known_definition(recording: SessionRecording, hash_: str) -> tuple[str, str] | None:
-    """Body and source of a definition; ``None``: the request had none, or it is not recorded."""
-    return None if hash_ == NONE else recording.definitions.get(hash_)
+def recorded_by(store: Store, rerun_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The sessions that a rerun recorded, and its turns, with calls that are in none."""
+    rows = ask(store, "rerun/recorded_by", rerun=rerun_id).dicts()
+    sessions = dict.fromkeys(str(row["session_id"]) for row in rows if row["session_id"])
+    return tuple(sessions), tuple(dict.fromkeys(str(row["answer"]) for row in rows))

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar, cast
 import orjson
 
 from turnspan.content.model import as_dict
+from turnspan.rerunning.environment import RerunEnvironment
 from turnspan_records.rerun.divergence import Divergence
 from turnspan_records.rerun.forks import RULES, Fork, ForkError
 from turnspan_records.rerun.live import (
@@ -77,6 +78,7 @@ class RerunReport:
 @dataclass(slots=True)
 class _Counts:
     live: int = 0
+    forked: int = 0
     made_vectors: int = 0
     divergences: list[Divergence] = field(default_factory=list[Divergence])
     notes: list[RerunNote] = field(default_factory=list[RerunNote])
@@ -112,6 +114,7 @@ class RerunServer:
         self.rerun_id = secrets.token_hex(4)
         self._after = after
         self._timing = timing
+        self._live_tools = bool(live_tools)
         self._fork = fork
         self._missing = recording.missing()
         self._reader = RequestReader()
@@ -130,14 +133,15 @@ class RerunServer:
         """Where it listens, with its secret: the value of TURNSPAN_RERUN."""
         return f"http://127.0.0.1:{self._server.server_port}/{self.secret}"
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """The variables by which a process is redirected to it."""
-        return {
-            "TURNSPAN_RERUN": self.url,
-            "TURNSPAN_RERUN_ID": self.rerun_id,
-            "TURNSPAN_RERUN_OF": self.recording.session_id,
-        }
+    def environment(self, attempt: str = "") -> RerunEnvironment:
+        """How a process is redirected to it.
+
+        Args:
+            attempt: a fork's attempt: what ``turnspan.inject`` returns inside it, as JSON.
+        """
+        network = self._after == _LIVE or self._fork is not None or self._live_tools
+        of = self.recording.session_id
+        return RerunEnvironment(self.url, self.rerun_id, of, network=network, attempt=attempt)
 
     def __enter__(self: S) -> S:
         self._thread = threading.Thread(
@@ -159,7 +163,7 @@ class RerunServer:
             return RerunReport(
                 self.recording.session_id,
                 self.rerun_id,
-                sum(asked.values()),
+                sum(asked.values()) - counts.forked,
                 counts.live,
                 counts.made_vectors,
                 dict(self._tools.answered),
@@ -199,6 +203,8 @@ class RerunServer:
         if self._fork is not None and not isinstance(found, Divergence):
             if found.span_id == self._fork.span_id:
                 self._forked = asked.hashes
+                with self._lock:
+                    self._counts.forked += 1
                 return self._changed(self._fork, asked, origin, first=True)
         elif self._fork is not None and self._forked:
             if self._is_of_fork(asked):
