@@ -13,10 +13,9 @@ from typing import Any
 import anthropic
 import openai
 import pytest
-from google import genai
-from google.genai import types
 
 import turnspan
+from support.google_sdk import genai, types
 from support.rerun_protocol import rerun_here
 from support.reruns import landed
 from turnspan.rerunning import RerunEnvironment
@@ -187,9 +186,9 @@ class _Watching(RerunServer):
         super().__init__(recording)
         self.bodies: list[Any] = []
 
-    def read(self, *args: Any) -> Any:
-        self.bodies.append(json.loads(args[-1]))
-        return super().read(*args)
+    def read(self, method: str, origin: str, target: str, headers: Any, data: bytes) -> Any:
+        self.bodies.append(json.loads(data))
+        return super().read(method, origin, target, headers, data)
 
 
 @pytest.fixture(autouse=True)

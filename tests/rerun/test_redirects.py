@@ -14,9 +14,9 @@ import httpx
 import openai
 import pytest
 import requests
-from google import genai
 
 import turnspan
+from support.google_sdk import genai
 from support.plain_clients import CLIENTS, Send
 from support.rerun_protocol import ProtocolServer, rerun_here
 from turnspan import semconv

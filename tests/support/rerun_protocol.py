@@ -10,7 +10,7 @@ import secrets
 import socket
 import threading
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -124,7 +124,7 @@ class _ProtocolSocket(ThreadingHTTPServer):
 
 
 @contextmanager
-def protocol_server(models: ModelServer) -> Iterator[ProtocolServer]:
+def protocol_server(models: ModelServer) -> Generator[ProtocolServer]:
     """Serves while the block is open."""
     server = ProtocolServer(models)
     sockets = _ProtocolSocket(server)
@@ -140,7 +140,7 @@ def protocol_server(models: ModelServer) -> Iterator[ProtocolServer]:
 
 
 @contextmanager
-def rerun_here(environment: RerunEnvironment) -> Iterator[None]:
+def rerun_here(environment: RerunEnvironment) -> Generator[None]:
     """A rerun in this process."""
     before = begin(environment)
     try:

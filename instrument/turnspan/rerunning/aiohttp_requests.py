@@ -14,18 +14,20 @@ from turnspan.patching.patches import Args, Function, Kwargs
 from turnspan.rerunning.inner_patches import put_under
 from turnspan.rerunning.redirects import WEBSOCKET, redirects
 from turnspan.rerunning.server_client import HOST
+from turnspan.runtime.type_guards import kind_of
 
 
 async def connect(wrapped: Function, connector: Any, args: Args, kwargs: Kwargs) -> Any:
     """Around ``BaseConnector.connect``, which finds the connection for a request."""
     request = args[0] if args else kwargs["req"]
-    url = request.url
+    url: Any = request.url
+    kind: Any = kind_of(url)
     more = redirects.headers(request.method, url.scheme, url.host or "", url.port, url.raw_path_qs)
     if more is None:
         return await wrapped(*args, **kwargs)
     request.headers.update(more)
     request.update_proxy(None, None, None)
-    request.url = type(url).build(scheme="http", host=HOST, port=redirects.port)
+    request.url = kind.build(scheme="http", host=HOST, port=redirects.port)
     plain = sys.modules["aiohttp.connector"].TCPConnector
     try:
         if isinstance(connector, plain):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import wrapt
 
@@ -16,6 +16,7 @@ from turnspan.patching.patches import Function, Wrapper
 
 _waiting: Final[set[str]] = set()
 _MARK: Final = "_self_turnspan_rerun"
+_WRAPPER: Final[Any] = wrapt.FunctionWrapper
 
 
 def when_imported(module: str, patch: Callable[[], object]) -> None:
@@ -38,20 +39,25 @@ def put_under(module: str, path: str, wrapper: Wrapper) -> None:
     owner: Any = import_module(module)
     for each in owners:
         owner = getattr(owner, each, None)
-    current: Any = vars(owner).get(name) if owner is not None else None
+    names = cast("dict[str, Any]", vars(owner) if owner is not None else {})
+    current: Any = names.get(name)
     if current is None:
         return
     outer: Any = None
-    while isinstance(current, wrapt.FunctionWrapper):
+    while _is_wrapper(current):
         if getattr(current, _MARK, False):
             return
         outer, current = current, current.__wrapped__
-    ours: Any = wrapt.FunctionWrapper(current, wrapper)
+    ours: Any = _WRAPPER(current, wrapper)
     setattr(ours, _MARK, True)
     if outer is None:
         setattr(owner, name, ours)
     else:
         outer.__wrapped__ = ours
+
+
+def _is_wrapper(function: Any) -> bool:
+    return isinstance(function, wrapt.FunctionWrapper)
 
 
 def unwrapped(function: Function) -> Any:

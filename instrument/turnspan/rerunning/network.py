@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from turnspan.rerunning.redirects import redirects
 from turnspan.runtime import rerun_scope
+from turnspan.runtime.type_guards import kind_of
 
 _INET: Final = (socket.AF_INET, socket.AF_INET6)
 _LOCAL_FAMILIES: Final = frozenset(
@@ -70,7 +71,7 @@ class NetworkGuard:
         connection, address = args[0], args[1]
         if address is None or connection.family in _LOCAL_FAMILIES:
             return
-        if connection.family not in _INET or not isinstance(address, tuple):
+        if connection.family not in _INET or kind_of(address) is not tuple:
             self.check(f"a socket of {connection.family!r}", None)
         else:
             self.check(str(address[0]), address[1])

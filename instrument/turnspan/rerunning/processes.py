@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from turnspan.patching.patches import Args, Function, Kwargs
@@ -57,8 +57,8 @@ class ProcessGuard:
 
     def _started(self, wrapped: Function, process: Any, args: Args, kwargs: Kwargs) -> Any:
         environment, own = self._environment, kwargs.get("env")
-        if environment is not None and isinstance(own, Mapping):
-            texts = {os.fsdecode(key): os.fsdecode(value) for key, value in own.items()}
+        if environment is not None and own is not None:
+            texts = {os.fsdecode(key): os.fsdecode(own[key]) for key in own}
             kwargs = {**kwargs, "env": {**texts, **environment.variables(texts)}}
         return wrapped(*args, **kwargs)
 

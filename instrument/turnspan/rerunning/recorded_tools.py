@@ -17,6 +17,7 @@ from turnspan.rerunning.recorded_values import CannotRebuildError, error_of, val
 from turnspan.rerunning.redirects import redirects
 from turnspan.rerunning.server_client import ServerClient, place
 from turnspan.runtime.errors import RerunDiverged
+from turnspan.runtime.type_guards import is_list
 from turnspan.tracing.context import TOOL_KEY
 from turnspan.tracing.tool_recording import OpenTool
 
@@ -81,7 +82,7 @@ class RecordedTools:
         if action != "answer":
             return _raising(RerunDiverged(str(answer.get("message") or "The rerun diverged.")))
         error_type = str(answer.get("error_type") or "")
-        if answer.get("failed") and error_type not in _TOLD:
+        if error_type not in _TOLD:
             return _raising(error_of(error_type, str(answer.get("error_message") or "")))
         class_name = str(answer.get("result_class") or "")
         try:
@@ -123,11 +124,15 @@ def _of_kind(function: Any, give: Callable[[], Any]) -> Any:
             return give()
 
         return later
-    return lambda *_, **__: give()
+
+    def now(*_: Any, **__: Any) -> Any:
+        return give()
+
+    return now
 
 
-def _items(value: Any) -> list[Any]:
+def _items(value: Any) -> Any:
     """What a generator yielded: a list of it, or its texts in one."""
     if value is None:
         return []
-    return value if isinstance(value, list) else [value]
+    return value if is_list(value) else [value]

@@ -3,22 +3,24 @@ annotation names."""
 
 from __future__ import annotations
 
+import ast
 import builtins
 import collections.abc
 import dataclasses
-import enum
 import functools
 import inspect
 import sys
 import types
 import typing
 from collections.abc import Iterator
-from typing import Any, Final
+from contextlib import suppress
+from typing import Any, Final, cast
 
 import orjson
 
+from turnspan.runtime.type_guards import is_list, kind_of
+
 _ANY: Final = (Any, None, type(None), object, inspect.Parameter.empty)
-_UNIONS: Final = (typing.Union, types.UnionType)
 _STEPS: Final = (
     *(collections.abc.Iterator, collections.abc.Iterable, collections.abc.Generator),
     *(collections.abc.AsyncIterator, collections.abc.AsyncIterable),
@@ -64,8 +66,6 @@ def value_of(text: str, class_name: str, gives: Any) -> Any:
         if class_name:
             raise
         return data  # the annotation is wrong: what was returned is plain JSON
-    except Exception as error:
-        raise CannotRebuildError(f"{class_name or target}: {error}") from error
 
 
 def returned_by(gives: Any) -> Any:
@@ -73,8 +73,8 @@ def returned_by(gives: Any) -> Any:
     itself."""
     if isinstance(gives, type) or not callable(gives):
         return gives
-    function: Any = inspect.unwrap(gives)
-    while isinstance(function, (functools.partial, functools.partialmethod)):
+    function: Any = inspect.unwrap(cast("types.FunctionType", gives))
+    while kind_of(function) in (functools.partial, functools.partialmethod):
         function = inspect.unwrap(function.func)
     if not inspect.isroutine(function):
         function = getattr(type(function), "__call__", function)  # noqa: B004  to read its hints
@@ -91,88 +91,36 @@ def returned_by(gives: Any) -> Any:
 
 
 def build(data: Any, target: Any) -> Any:
-    """A value of this type, of plain JSON.
+    """A value of this type, of plain JSON: by pydantic, where that is installed.
 
     Raises:
         CannotRebuildError: JSON has no form for it.
     """
-    if target in _ANY or isinstance(target, typing.TypeVar):
+    if target in _ANY:
         return data
-    origin, parameters = typing.get_origin(target), typing.get_args(target)
-    if origin is typing.Annotated:
-        return build(data, parameters[0])
-    if origin in _UNIONS:
-        return _first_fitting(data, parameters)
-    if origin is typing.Literal:
-        return data
-    if origin is not None:
-        return _container(data, origin, parameters)
-    if not isinstance(target, type):
-        raise CannotRebuildError(f"{target!r}")
-    if typing.is_typeddict(target):
-        return {**data, **_fields(data, target)}
-    if dataclasses.is_dataclass(target):
-        return _dataclass(data, target)
-    if hasattr(target, "model_validate"):  # pydantic's
-        return typing.cast("Any", target).model_validate(data)
-    if issubclass(target, enum.Enum):
-        return next((one for one in target if repr(one) == data), None) or target(data)
-    if issubclass(target, tuple) and hasattr(target, "_fields") and isinstance(data, list):
+    try:
+        from pydantic import TypeAdapter
+    except ImportError:
+        return _built_by_hand(data, target)
+    try:
+        return TypeAdapter(target).validate_python(data)
+    except Exception as error:
+        raise CannotRebuildError(f"{target}: {error}") from error
+
+
+def _built_by_hand(data: Any, target: Any) -> Any:
+    if typing.get_origin(target) is list and is_list(data):
+        return [_built_by_hand(item, typing.get_args(target)[0]) for item in data]
+    if dataclasses.is_dataclass(target) and isinstance(data, dict):
         hints = typing.get_type_hints(target)
-        names: tuple[str, ...] = target._fields
-        return target(*(build(one, hints.get(n, Any)) for n, one in zip(names, data, strict=True)))
-    if target in (tuple, set, frozenset) and isinstance(data, list):
-        return target(data)
-    if target is float and type(data) is int:
-        return float(data)
-    if type(data) is target or (inspect.isabstract(target) and isinstance(data, target)):
-        return data
-    raise CannotRebuildError(f"{target.__module__}.{target.__qualname__}")
-
-
-def _first_fitting(data: Any, types_: tuple[Any, ...]) -> Any:
-    if data is None and type(None) in types_:
-        return None
-    for each in types_:
-        if each is not type(None):
-            try:
-                return build(data, each)
-            except Exception:  # noqa: BLE001  the next type may fit
-                continue
-    raise CannotRebuildError(f"{types_}")
-
-
-def _container(data: Any, origin: Any, parameters: tuple[Any, ...]) -> Any:
-    if isinstance(data, dict):
-        if not issubclass(dict, origin):
-            raise CannotRebuildError(f"{origin}")
-        inner = parameters[1] if len(parameters) == 2 else Any
-        return {key: build(item, inner) for key, item in data.items()}
-    if not isinstance(data, list):
-        raise CannotRebuildError(f"{origin}")
-    if origin is tuple and not (len(parameters) == 2 and parameters[1] is Ellipsis):
-        return tuple(build(one, each) for one, each in zip(data, parameters, strict=True))
-    items = [build(item, parameters[0] if parameters else Any) for item in data]
-    if issubclass(list, origin):
-        return items
-    if origin in (tuple, set, frozenset):
-        return origin(items)
-    raise CannotRebuildError(f"{origin}")
-
-
-def _fields(data: Any, target: Any) -> dict[str, Any]:
-    hints = typing.get_type_hints(target)
-    return {name: build(data[name], kind) for name, kind in hints.items() if name in data}
-
-
-def _dataclass(data: Any, target: Any) -> Any:
-    values = _fields(data, target)
-    taken = {field.name for field in dataclasses.fields(target) if field.init}
-    made = target(**{name: value for name, value in values.items() if name in taken})
-    for name, value in values.items():
-        if name not in taken:
-            object.__setattr__(made, name, value)
-    return made
+        fields = [one.name for one in dataclasses.fields(target) if one.init and one.name in data]
+        built = {name: _built_by_hand(data[name], hints[name]) for name in fields}
+        return cast("Any", target)(**built)
+    if target in (tuple, set, frozenset) and is_list(data):
+        return cast("Any", target)(data)
+    if isinstance(target, type) and not isinstance(data, target):
+        raise CannotRebuildError(f"{target.__module__}.{target.__qualname__}")
+    return data
 
 
 def _class_named(name: str) -> Any:
@@ -196,18 +144,29 @@ def error_of(name: str, message: str) -> BaseException:
     known: Any = getattr(builtins, name, None)
     if not (isinstance(known, type) and issubclass(known, Exception)):
         known = next((kind for kind in _kinds(Exception) if kind.__qualname__ == name), Exception)
-    plain = name.rpartition(".")[2]
-    try:
-        error: Any = known(message)
-        if str(error) == message and known is not Exception:
-            return typing.cast("BaseException", error)
-    except Exception:  # noqa: BLE001  its class takes other arguments
-        error = None
-    said = {"__str__": lambda _: message, "__init__": lambda *_: None, "__qualname__": name}
-    kind: Any = type(plain, (known,), {**said, "__module__": known.__module__})
+    # Without an argument its text is empty; KeyError quotes its argument.
+    for arguments in ((message,) if message else (), (_unquoted(message),)):
+        with suppress(Exception):  # its class takes other arguments
+            error: Any = known(*arguments)
+            if str(error) == message and known is not Exception:
+                return cast("BaseException", error)
+
+    def told(_: Any) -> str:
+        return message
+
+    names = {"__str__": told, "__init__": object.__init__, "__qualname__": name}
+    names["__module__"] = known.__module__
+    kind: Any = type(name.rpartition(".")[2], (known,), names)
     made: Any = kind.__new__(kind, message)
     made.args = (message,)
-    return typing.cast("BaseException", made)
+    return cast("BaseException", made)
+
+
+def _unquoted(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
 
 
 def _kinds(base: type[Exception]) -> Iterator[type[Exception]]:

@@ -13,6 +13,7 @@ from opentelemetry import trace
 
 from turnspan.rerunning.environment import RerunEnvironment
 from turnspan.runtime.errors import TurnspanError
+from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.context import active_turn
 
 SECRET: Final = "x-turnspan-rerun"
@@ -75,7 +76,7 @@ class ServerClient:
                 f"The rerun's server at {HOST}:{self.port} does not answer ({error}): start the "
                 "program with `turnspan rerun` and leave that running."
             ) from error
-        return answer if isinstance(answer, dict) else {}
+        return answer if is_dict(answer) else {}
 
     def note(self, kind: str, text: str) -> None:
         """Have the rerun's report say something: of kind ``network``, ``tool_ran`` or

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from turnspan.runtime.type_guards import kind_of
+
 if TYPE_CHECKING:
     from turnspan.tracing.tool_recording import OpenTool
 
@@ -34,7 +36,7 @@ answers: ToolAnswers | None = None
 def class_of(result: Any) -> str:
     """The class of a tool's result, as ``module.Class``, where its recorded text would be read as
     another: texts that are JSON themselves (``str``), and what JSON has no form for. Else empty."""
-    kind: Any = type(result)
+    kind = kind_of(result)
     if kind is str:
         return "str" if _reads_as_json(result) else ""
     if kind in _TELLING:
@@ -46,7 +48,7 @@ def class_of(result: Any) -> str:
 
 
 def _class_name(value: Any) -> str:
-    kind: Any = type(value)
+    kind = kind_of(value)
     if kind in _TELLING or kind is str or kind is list:
         return ""
     return f"{kind.__module__}.{kind.__qualname__}"
