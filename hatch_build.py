@@ -145,6 +145,7 @@ COMPILED = (
     "turnspan_clickhouse/rows/judgment_tables.py",
     "turnspan_clickhouse/rows/context_tables.py",
     "turnspan_clickhouse/rows/consortium_tables.py",
+    "turnspan_clickhouse/rows/dataset_tables.py",
     "turnspan_clickhouse/rows/keeping_tables.py",
     "turnspan_clickhouse/rows/running_call.py",
     "turnspan_clickhouse/rows/native_types.py",

@@ -52,7 +52,7 @@ FOLDER: Final = ROOT / "docs" / "reference"
 _SOURCES: Final = ("instrument", "exporter", "records", "console", "llm")
 _ROWS: Final = (
     *("record", "tables", "judgment_tables", "context_tables", "loop_tables"),
-    *("consortium_tables", "keeping_tables", "running_call"),
+    *("consortium_tables", "dataset_tables", "keeping_tables", "running_call"),
 )
 _VARIABLE: Final = re.compile(r"TURNSPAN_[A-Z_]+")
 _WRITTEN: Final = "<!-- Written by `make reference` from the code: do not change it here. -->"

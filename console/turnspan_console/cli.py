@@ -21,7 +21,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         *("diff", "lineage", "compare", "consortium", "sql", "console"),
     ),
     "Judge": ("review", "annotate", "prefer", "rank", "withdraw", "judge", "steer", "quality"),
-    "Compare": ("gate",),
+    "Try again": ("rerun", "dataset", "experiment", "gate"),
     "Curate": ("export", "summaries"),
     "Keep": ("retain", "restore", "forget"),
     "Look after": ("status", "doctor", "watch", "migrate", "ship", "receive", "import", "mcp"),

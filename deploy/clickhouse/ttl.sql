@@ -48,7 +48,7 @@ ALTER TABLE turnspan.message MODIFY TTL
     toDateTime(first_seen) + INTERVAL 395 DAY DELETE;
 
 -- definition has no time to live: prompts and tool catalogues are few, and any call may name them.
--- annotation, withdrawal, review_queue and artifact_check have none either: what people judged is kept,
+-- annotation, withdrawal, review_queue, dataset_case and artifact_check have none either: what people judged is kept,
 -- and what was found of what agents wrote; nor have tombstone (what was forgotten
 -- must not come back) and import_position (an import must not begin anew). Nor have the
 -- tables of the improvement loop and its artifacts: they are few, and later versions are measured by them.

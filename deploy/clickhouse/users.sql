@@ -86,6 +86,7 @@ GRANT SELECT ON system.parts TO turnspan_reviewer;
 GRANT INSERT ON turnspan.annotation TO turnspan_reviewer;
 GRANT INSERT ON turnspan.withdrawal TO turnspan_reviewer;
 GRANT INSERT ON turnspan.review_queue TO turnspan_reviewer;
+GRANT INSERT ON turnspan.dataset_case TO turnspan_reviewer;
 GRANT INSERT ON turnspan.lineage_event TO turnspan_reviewer;
 GRANT INSERT ON turnspan.artifact TO turnspan_reviewer;
 GRANT INSERT ON turnspan.artifact_check TO turnspan_reviewer;

@@ -17,6 +17,9 @@ from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access import Note
 from turnspan_records.access import open_records as open
 from turnspan_records.access.window import Window, window
+from turnspan_records.cases.dataset import Case, Dataset, datasets, load_dataset, make_dataset
+from turnspan_records.cases.experiment_run import ExperimentRun, run_experiment
+from turnspan_records.cases.scores import CaseResult, Score
 from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run, consortium_runs
 from turnspan_records.contexts import (
     AssembledContext,
@@ -84,6 +87,8 @@ __all__ = [
     "ArtifactCheck",
     "AssembledContext",
     "CallRecord",
+    "Case",
+    "CaseResult",
     "ChangedCase",
     "Comparison",
     "Composition",
@@ -94,11 +99,13 @@ __all__ = [
     "Conversation",
     "Correction",
     "CostParts",
+    "Dataset",
     "Detail",
     "Diagnostic",
     "Difference",
     "ExactRequest",
     "ExperimentRecord",
+    "ExperimentRun",
     "ExportError",
     "Exported",
     "Filters",
@@ -121,6 +128,7 @@ __all__ = [
     "ReviewItem",
     "Rule",
     "Sandbox",
+    "Score",
     "Search",
     "SessionSummary",
     "SessionTurn",
@@ -140,6 +148,7 @@ __all__ = [
     "contexts",
     "corrections",
     "cost_parts",
+    "datasets",
     "detail",
     "diagnostics",
     "diff",
@@ -152,6 +161,8 @@ __all__ = [
     "find_text",
     "gate",
     "judgments",
+    "load_dataset",
+    "make_dataset",
     "open",
     "outline",
     "progress",
@@ -159,6 +170,7 @@ __all__ = [
     "queues",
     "replay",
     "rule",
+    "run_experiment",
     "sessions",
     "stop_evidence",
     "summaries",

@@ -110,7 +110,7 @@ def test_old_records_move_to_the_cold_disk_and_end(server: ClickHouseServer, sto
         " AND endsWith(engine, 'MergeTree') AND position(create_table_query, ' TTL ') = 0"
     )
     judged = {"annotation", "artifact_check", "definition", "review_queue", "schema_migration"}
-    judged |= {"import_position", "keeping_row", "tombstone", "withdrawal"}
+    judged |= {"dataset_case", "import_position", "keeping_row", "tombstone", "withdrawal"}
     assert set(re.findall(r"\w+", forever)) == judged | {
         kind.table for kind in RECORDS if kind.__module__ == loop_tables.__name__
     }  # ttl.sql says why

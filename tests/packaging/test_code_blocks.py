@@ -97,6 +97,8 @@ ONLY_READ = {
     "retain": "deletes the reader's records",
     "annotate": "judges a record of the reader's own",
     "gate": "names versions of the reader's own",
+    "dataset": "makes a set of the reader's own turns and files",
+    "experiment": "runs the reader's own agent",
     "export": "judgments of the reader's own decide what it writes",
     "init": "tests/console/test_init.py runs it",
     "consortium": "names a run, or a log of the reader's own",

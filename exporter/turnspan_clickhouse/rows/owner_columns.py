@@ -122,6 +122,7 @@ BELONGING: Final[dict[str, Belonging]] = {
     "evolution": Belonging("created_at", project_only=_CONFIGURED),
     "insight": Belonging("created_at", project_only=_CONFIGURED),
     "review_queue": Belonging("written_at", project_only="a saved question, not an answer"),
+    "dataset_case": Belonging("created_at", (_SESSION, _TURN)),
     "import_position": Belonging("began_at", project_only="how far an import has come"),
     "tombstone": Belonging("created_at", project_only="what forgetting itself leaves"),
 }

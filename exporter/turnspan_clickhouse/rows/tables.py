@@ -22,6 +22,7 @@ from turnspan_clickhouse.rows.consortium_tables import (
 )
 from turnspan_clickhouse.rows.context_tables import ContextAssemblyRow as ContextAssemblyRow
 from turnspan_clickhouse.rows.context_tables import ContextItemRow as ContextItemRow
+from turnspan_clickhouse.rows.dataset_tables import DatasetCase as DatasetCase
 from turnspan_clickhouse.rows.judgment_tables import Annotation as Annotation
 from turnspan_clickhouse.rows.judgment_tables import ArtifactCheckRow
 from turnspan_clickhouse.rows.judgment_tables import ReviewQueue as ReviewQueue
@@ -337,6 +338,7 @@ _TABLES: dict[str, tuple[type[Record], tuple[str, ...]]] = {
     "annotation": (Annotation, ("project", "subject_kind", "kind", "subject_id", "annotation_id")),
     "withdrawal": (Withdrawal, ("project", "subject_kind", "kind", "subject_id", "withdrawal_id")),
     "review_queue": (ReviewQueue, ("project", "name")),
+    "dataset_case": (DatasetCase, ("project", "dataset", "version", "case_id")),
     "artifact": (loop.ArtifactRow, ("project", "target", "artifact_id")),
     "artifact_check": (ArtifactCheckRow, ("project", "source", "artifact_id")),
     "evolution": (loop.EvolutionRow, ("project", "lineage_id", "evolution_id")),
