@@ -131,6 +131,7 @@ def spans(endpoint: str) -> None:
                              "message.tool_call_id": given})  # fmt: skip
         agent.set_attribute("output.value", talk[-1]["message.content"])
         agent.end()
+    provider.force_flush()  # all of it: the end of a provider waits for 30 s only
     provider.shutdown()
 
 

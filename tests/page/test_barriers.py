@@ -27,7 +27,7 @@ SCHEMES: tuple[Scheme, Scheme] = ("light", "dark")
 
 # What is wider than its place lies over what stands beside it.
 OVERLAPS = """
-() => [...document.querySelectorAll("main :is(table, pre, dl, ul)")]
+() => [...document.querySelectorAll("main :is(table, pre, dl, ul, button)")]
   .filter((one) => one.checkVisibility()
     && getComputedStyle(one.parentElement).overflowX === "visible"
     && one.getBoundingClientRect().right > one.parentElement.getBoundingClientRect().right + 1)

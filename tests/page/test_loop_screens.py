@@ -104,8 +104,11 @@ def test_what_hangs_off_a_lineage_has_a_place(look: Look, page: ServedPage) -> N
 
 
 def test_lists_have_their_sql(look: Look, page: ServedPage) -> None:
-    """It runs, and gives as many rows."""
+    """It runs, and gives as many rows. On a phone a number says what it is of."""
     seen = look(page, "/consortium")
+    for path, count in (("/lineage", "rollouts"), ("/consortium", "members")):
+        seen.go(path)
+        expect(seen.page.locator(f"td[data-label={count}]").first).to_be_visible()
     for path in ("/consortium", "/lineage"):
         seen.go(path)
         seen.page.wait_for_selector("table.list tbody tr")

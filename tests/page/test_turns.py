@@ -163,7 +163,8 @@ def test_sessions_are_listed(look: Look, demo_page: ServedPage) -> None:
 
 
 def test_rows_have_their_sql_and_their_file(look: Look, demo_page: ServedPage) -> None:
-    """What is shown, as a file and as a statement that gives the same."""
+    """What is shown, as a file and as a statement that gives the same; what is selected as a
+    file."""
     told = demo_page.ask("/api/turns?project=demo&filter=stop:max_tokens").json()["turns"]
     seen = look(demo_page, "/turns?project=demo&f=stop%3Amax_tokens")
     texts(seen, ROWS)
@@ -177,6 +178,10 @@ def test_rows_have_their_sql_and_their_file(look: Look, demo_page: ServedPage) -
             assert [row["turn"] for row in csv.DictReader(written.splitlines())] == [
                 one["turn"] for one in told
             ]
+    seen.page.click(f"{ROWS}:nth-child(2) input")
+    with seen.page.expect_download() as saved:
+        seen.page.click(".selected button:text-is('JSON')")
+    assert json.loads(Path(saved.value.path()).read_text("utf-8")) == told[1:2]
     for path in ("", "/sessions?project=demo", "/turns?project=demo&q=lighthouse"):
         if path:
             seen.go(path)

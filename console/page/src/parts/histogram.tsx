@@ -131,6 +131,6 @@ function short(time: Date): string {
 
 const COLUMNS: readonly Column<HistogramBin>[] = [
   { head: "from", show: ({ time }) => <When time={time} /> },
-  { head: "turns", look: "number", show: ({ turns }) => count(turns) },
-  { head: "problems", look: "number", show: ({ problems }) => count(problems) },
+  { head: "turns", look: "count", show: ({ turns }) => count(turns) },
+  { head: "problems", look: "count", show: ({ problems }) => count(problems) },
 ];

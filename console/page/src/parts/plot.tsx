@@ -115,9 +115,10 @@ function Numbers({ label, times, width, series, written, target }: Props) {
       show: (at: number) => written(line.values[at] ?? null),
     })),
   ];
+  const filled = [...times.keys()].filter((at) => series.some(({ values }) => values[at]));
   return (
     <Scrolled label={label} look="behind">
-      <Table label={label} columns={columns} rows={[...times.keys()]} keyOf={String} />
+      <Table label={label} columns={columns} rows={filled.reverse()} keyOf={String} />
     </Scrolled>
   );
 }

@@ -35,7 +35,8 @@ export function Answered<A>({ asked, heading, rows = 8, children }: Props<A>) {
   );
 }
 
-function Waiting({ rows }: { rows: number }) {
+/** Grey rows, where an answer will be. */
+export function Waiting({ rows }: { rows: number }) {
   return (
     <div class="waiting">
       <span class="hidden" role="status">

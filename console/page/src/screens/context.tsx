@@ -70,9 +70,9 @@ function Panel({ panel }: { panel: ContextPanel }) {
 
 const PARTS: readonly Column<PromptPart>[] = [
   { head: "part", show: ({ name }) => name },
-  { head: "messages", look: "number", show: ({ messages }) => count(messages) },
+  { head: "messages", look: "count", show: ({ messages }) => count(messages) },
   { head: "bytes", look: "number", show: (part) => bytes(part.bytes) },
-  { head: "tokens", look: "number", show: ({ tokens }) => estimated(count(tokens)) },
+  { head: "tokens", look: "count", show: ({ tokens }) => estimated(count(tokens)) },
 ];
 
 /** The parts of a prompt without a recorded assembly, by bytes. */
@@ -211,10 +211,10 @@ const ITEMS: readonly Column<ContextItem>[] = [
   { head: "section", look: "name", show: ({ section }) => plain(section) },
   {
     head: "tokens",
-    look: "number",
+    look: "count",
     show: (item) => estimated(count(item.tokens), item.tokens_estimated),
   },
-  { head: "score", look: "number", show: ({ score }) => score !== null && fixed(score, 2) },
+  { head: "score", look: "count", show: ({ score }) => score !== null && fixed(score, 2) },
   { head: "why", show: ({ reason }) => <Line text={reason} /> },
 ];
 

@@ -61,9 +61,9 @@ const EXPERIMENTS: readonly Column<ExperimentItem>[] = [
       </a>
     ),
   },
-  { head: "lineages", look: "number", show: ({ lineages }) => count(lineages) },
-  { head: "rollouts", look: "number", show: ({ rollouts }) => count(rollouts) },
-  { head: "cycle", look: "number", show: ({ cycle }) => count(cycle) },
+  { head: "lineages", look: "count", show: ({ lineages }) => count(lineages) },
+  { head: "rollouts", look: "count", show: ({ rollouts }) => count(rollouts) },
+  { head: "cycle", look: "count", show: ({ cycle }) => count(cycle) },
   { head: "need", look: "said", show: ({ need }) => <Line text={need} /> },
 ];
 
@@ -276,7 +276,7 @@ function Score({ row }: { row: Row }) {
 
 const NUMBERS: readonly Column<Row>[] = [
   { head: "ended", show: ({ record }) => "status" in record && <Status status={record.status} /> },
-  { head: "score", look: "number", show: (row) => <Score row={row} /> },
+  { head: "score", look: "count", show: (row) => <Score row={row} /> },
   {
     head: "cost",
     look: "number",
@@ -290,7 +290,7 @@ const NUMBERS: readonly Column<Row>[] = [
   },
   {
     head: "tokens",
-    look: "number",
+    look: "count",
     show: ({ kind, record }) =>
       kind === "attempt" &&
       record.input_tokens !== null &&
@@ -301,12 +301,12 @@ const NUMBERS: readonly Column<Row>[] = [
 const INSIGHTS: readonly Column<InsightRecord>[] = [
   { head: "pattern", show: ({ pattern }) => <Line text={pattern} /> },
   { head: "kind of change", show: ({ change }) => <Line text={change} /> },
-  { head: "as expected", look: "number", show: ({ successes }) => count(successes) },
-  { head: "not as expected", look: "number", show: ({ failures }) => count(failures) },
-  { head: "impact", look: "number", show: ({ average_impact }) => fixed(average_impact, 2) },
+  { head: "as expected", look: "count", show: ({ successes }) => count(successes) },
+  { head: "not as expected", look: "count", show: ({ failures }) => count(failures) },
+  { head: "impact", look: "count", show: ({ average_impact }) => fixed(average_impact, 2) },
   {
     head: "confidence",
-    look: "number",
+    look: "count",
     show: ({ confidence }) => confidence !== null && fixed(confidence, 2),
   },
 ];

@@ -4,7 +4,7 @@ import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
 import { count, counted, percent, UNKNOWN } from "../parts/numbers";
-import { Nothing, Problem } from "../parts/states";
+import { Nothing, Problem, Waiting } from "../parts/states";
 import { plain } from "../parts/text";
 import { Turn } from "../parts/turn";
 import type { ReviewQuery, Summary } from "../types";
@@ -127,7 +127,7 @@ function Queue({ query }: { query: ReviewQuery }) {
           </aside>
         </div>
       ) : (
-        way.ended.value && <End way={way} query={query} />
+        <Rest way={way} query={query} />
       )}
     </div>
   );
@@ -203,6 +203,11 @@ function Head({ way, query }: { way: Way; query: ReviewQuery }) {
       )}
     </div>
   );
+}
+
+function Rest({ way, query }: { way: Way; query: ReviewQuery }) {
+  if (way.ended.value) return <End way={way} query={query} />;
+  return way.error.value ? null : <Waiting rows={8} />;
 }
 
 function End({ way, query }: { way: Way; query: ReviewQuery }) {

@@ -6,6 +6,7 @@ import { CompareWith } from "../parts/compare_with";
 import { Outcome, useJudging } from "../parts/judging";
 import { KeyButton } from "../parts/key_button";
 import { counted } from "../parts/numbers";
+import { Downloads, rowsOf } from "../parts/rows_shown";
 import type { TurnRow } from "../types";
 import { go, param, withParams } from "../url";
 import { Choices, type Verdict, verdictKeys } from "./review_verdicts";
@@ -45,6 +46,7 @@ export function Selected({ turns, clear }: Props) {
         <KeyButton action="judgeSelected" act={judge} disabled={!judgeable}>
           judge all
         </KeyButton>{" "}
+        <Downloads name="selected" table={rowsOf(turns)} />{" "}
         <KeyButton action="out" act={clear}>
           select none
         </KeyButton>

@@ -19,6 +19,7 @@ export function Tables({ schema, saved, chosen, choose }: Props) {
             <button
               type="button"
               key={name}
+              class="value"
               title={plain(sql)}
               aria-pressed={name === chosen}
               onClick={() => choose({ q: "", saved: name })}
@@ -34,6 +35,7 @@ export function Tables({ schema, saved, chosen, choose }: Props) {
           <button
             type="button"
             key={one.name}
+            class="value"
             title={one.question}
             onClick={() => choose({ q: one.sql, saved: "" })}
           >
