@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal, NamedTuple
 
 from turnspan_clickhouse.rows.tables import TurnSummary
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_records.access.fields import selected
+from turnspan_records.access.fields import selected, utc
 from turnspan_records.access.keyset import ListOrder, SortKey, list_order, number, text
 from turnspan_records.access.questions import ask
-from turnspan_records.access.window import Window
+from turnspan_records.access.window import Window, as_parameter
 from turnspan_records.sql import statement
 from turnspan_records.turn_filters import COLUMNS, NUMBERS, TurnListFilter, turn_filter
 
@@ -69,7 +69,14 @@ SESSION_SORTS: Final[Mapping[str, SortKey]] = {
 }
 """What sessions are sorted by: the time of the last turn, and the columns of their list."""
 
+_COUNTED: Final = tuple(SESSION_SORTS[name] for name in ("calls", "tools", "failures"))
+"""What turns inside of others have, too."""
+
 NEWEST: Final = "-time"
+_STRETCHES: Final = (1, 4, 16, 64)
+"""Weeks in which the newest are looked for, one number after the other."""
+_FEW: Final = 100_000
+"""Turns of which all are looked at at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,27 +126,54 @@ class SessionCounts(NamedTuple):
     """Of the tools, those that failed."""
 
 
-def list_sql(
-    kind: Literal["turns", "sessions"], wanted: TurnListFilter, sort: str = "", after: str = ""
-) -> tuple[str, dict[str, object]]:
-    """The SQL of a list with its parameters but the ``limit``. Its column ``place`` makes the
-    cursor of the rows that follow (``turnspan_records.access.keyset``).
+def list_rows(
+    store: Store,
+    kind: Literal["turns", "sessions"],
+    wanted: TurnListFilter,
+    sort: str = "",
+    after: str = "",
+    *,
+    limit: int,
+) -> tuple[Result, str, dict[str, object]]:
+    """The rows of a list, the SQL that gives them, and its parameters. Their column ``place`` makes
+    the cursor of the rows that follow (``turnspan_records.access.keyset``).
+
+    Of many turns the newest are looked for in the last week, then in the last four, and so on.
 
     Raises:
         ValueError: nothing is sorted so, or ``after`` is no cursor of this list.
+        StoreError: as ``Store.query``.
     """
+    sql, given = list_sql(kind, wanted, sort, after)
+    given |= {"limit": limit, "recent": as_parameter(wanted.window.since)}
+    if (sort.strip() or NEWEST) == NEWEST:
+        [(first, last, rows)] = ask(store, "turns/extent", {"final": 0}).rows
+        before = given.get("place0", last)
+        end = min(utc(before if isinstance(before, int) else last), wanted.window.until)
+        for weeks in _STRETCHES if rows > _FEW else ():
+            since = end - timedelta(weeks=weeks)
+            if since <= max(utc(first), wanted.window.since):
+                break
+            recent = {**given, "recent": as_parameter(since)}
+            found = store.query(sql, recent)
+            if len(found.rows) >= limit:
+                return found, sql, recent
+    return store.query(sql, given), sql, given
+
+
+def list_sql(
+    kind: Literal["turns", "sessions"], wanted: TurnListFilter, sort: str = "", after: str = ""
+) -> tuple[str, dict[str, object]]:
+    """The SQL of a list with its parameters, but for ``limit`` and ``recent``."""
     if kind == "turns":
         order = list_order(sort, TURN_SORTS, _TURN_TIES, default=NEWEST)
         columns = selected(TurnRow, TurnSummary, "stop_detail", "user_message")
         return _list_sql(kind, wanted, order, after, "AND ", columns=columns)
     order = list_order(sort, SESSION_SORTS, _SESSION_TIES, default=NEWEST)
-    page = ""
-    if order.key == _LAST:  # which sessions they are is known before they are counted
-        ties = (SortKey("session_id", "text"), SortKey("project", "text"))
-        newest = ListOrder(SortKey("newest", "time"), order.descending, ties)
-        having = f"HAVING {newest.after(after)[0]}\n" if after else ""
-        page = f"{having}ORDER BY {newest.sql}\nLIMIT {{limit:UInt32}}"
-    return _list_sql(kind, wanted, order, after, "", page=page)
+    figures = statement("turns/_session_figures", where=wanted.where)
+    if order.key in _COUNTED:
+        figures = statement("turns/_session_counts", where=wanted.where, figures=figures)
+    return _list_sql(kind, wanted, order, after, "", figures=figures)
 
 
 def _list_sql(
@@ -167,7 +201,7 @@ def sessions(
         StoreError: as ``Store.query``.
     """
     wanted = TurnListFilter(project, window or Window())
-    return _listed(store, list_sql("sessions", wanted, sort), limit, _SESSIONS)
+    return _listed(list_rows(store, "sessions", wanted, sort, limit=limit)[0], _SESSIONS)
 
 
 def turns(
@@ -189,17 +223,10 @@ def turns(
         StoreError: as ``Store.query``.
     """
     wanted = TurnListFilter(project, window or Window(), turn_filter(filter), session)
-    return _listed(store, list_sql("turns", wanted, sort), limit, _TURNS)
+    return _listed(list_rows(store, "turns", wanted, sort, limit=limit)[0], _TURNS)
 
 
-def _listed(
-    store: Store,
-    question: tuple[str, Mapping[str, object]],
-    limit: int,
-    columns: Mapping[str, str],
-) -> Result:
-    sql, given = question
-    found = store.query(sql, {**given, "limit": limit})
+def _listed(found: Result, columns: Mapping[str, str]) -> Result:
     if not found.names:  # of no rows
         return found
     places = [found.names.index(name) for name in columns.values()]

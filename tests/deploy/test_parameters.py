@@ -51,9 +51,10 @@ LOOKED_AT = {
     "texts.py": {"field"},
     # Of a session, or of a trace without one; the filter of turns, whose values are parameters.
     "replay.py": {"place.condition", "columns", "fragments", "texts", "texts_so_far"},
+    "replay.py": {"place.condition", "columns", "fragments", "texts", "given", "{'spans': spans}"},
     "outline.py": {"scope_condition(session_id)", "columns", "previews.CUT", "str(HEAD)", "texts"},
     # An order is one of a list's, its places are parameters.
-    "sessions.py": {"columns", "wanted.where", "older", "having", "newest.sql", "parts"},
+    "sessions.py": {"columns", "wanted.where", "figures", "older", "parts"},
     "errors.py": {"older", "order.sql", "order.place"},
     # Pairs of known names and columns; keys of attributes are parameters.
     "facets.py": {"wanted.where", "pairs", "'\\nUNION ALL\\n'.join(pieces)"},

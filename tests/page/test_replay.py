@@ -161,8 +161,8 @@ def test_nothing_that_was_recorded_acts(look: Look, made_page: ServedPage) -> No
 
 
 def test_a_long_session_keeps_few_rows_and_finds_in_all(look: Look, made_page: ServedPage) -> None:
-    """5,000 rows: the first of them are shown before the others are asked for, and some hundreds are
-    in the document; find and n reach what is not there, and n what has not come yet."""
+    """5,000 rows: the first are shown before the others are asked for, some hundreds are in the
+    document; find and n reach what is not there, and n what has not come yet."""
     asked: list[str] = []
 
     def note(request: Any) -> None:

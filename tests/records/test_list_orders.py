@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any, Final
 
@@ -12,9 +13,10 @@ from support.landing import insert
 from support.representatives import few
 from support.rows import PROJECT, call, tool, turn
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.window import Window
 from turnspan_records.screens.errors import ERROR_SORTS, ErrorShape, error_shapes
 from turnspan_records.screens.turns import SessionRow, sessions_page, turns_page
-from turnspan_records.sessions import SESSION_SORTS, TURN_SORTS, TurnRow, sessions, turns
+from turnspan_records.sessions import SESSION_SORTS, TURN_SORTS, TurnRow, list_rows, sessions, turns
 from turnspan_records.turn_filters import TurnListFilter, turn_filter
 
 TWIN = "twin"
@@ -196,3 +198,44 @@ def test_what_is_no_order_says_what_there_is(filled: Store) -> None:
     for after in ("DROP TABLE", "[]", "[[1,2,3,4]]", '[true,1,"t","p"]', "[-1,1,2,3]", "[" * 9_999):
         with pytest.raises(ValueError, match="is no place in this list"):
             turns_page(filled, TurnListFilter(), sort="cost", after=after)
+
+
+@pytest.mark.parametrize("filter_", ["", "agent:rare"])
+def test_the_newest_of_many_are_looked_for_in_the_last_weeks(
+    store: Store, filter_: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in all of them: over empty weeks, from page to page, in a window, with turns inside."""
+    week = 7 * 86_400
+    rows = [
+        turn(f"t{at:02d}", week * at * at // 40, session_id=f"s{at * at % 11}",
+             agent_name="rare" if at % 9 == 0 else "a", trace_id=f"{at:032x}", tool_call_count=at)
+        for at in range(40)
+    ]  # fmt: skip
+    rows += [
+        turn(f"n{at:02d}", week * at * at // 40 + 1, session_id=f"s{at * at % 11}",
+             parent_turn_id=f"t{at:02d}", trace_id=f"{at:032x}", tool_call_count=100)
+        for at in range(0, 40, 3)
+    ]  # fmt: skip
+    insert(store, *rows)
+    times = [datetime.fromtimestamp(rows[at].start_time / 1e9, timezone.utc) for at in (8, 33)]
+
+    def pages(window: Window) -> list[Any]:
+        wanted = TurnListFilter("", window, turn_filter(filter_))
+
+        def of_turns(after: str) -> tuple[Sequence[Any], str]:
+            page = turns_page(store, wanted, after=after, limit=4)
+            return page.turns, page.next
+
+        def of_sessions(after: str) -> tuple[Sequence[Any], str]:
+            page = sessions_page(store, wanted, after=after, limit=4)
+            return page.sessions, page.next
+
+        return read(of_turns) + read(of_sessions)
+
+    windows = (Window(), Window(*times))
+    whole = [pages(one) for one in windows]
+    monkeypatch.setitem(list_rows.__globals__, "_FEW", 0)
+    assert [pages(one) for one in windows] == whole
+    assert [sum(isinstance(row, TurnRow) for row in rows) for rows in whole] == (
+        [5, 3] if filter_ else [40, 25]
+    )

@@ -12,7 +12,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.keyset import cursor
 from turnspan_records.access.questions import shown_sql
-from turnspan_records.sessions import TurnRow, list_sql
+from turnspan_records.sessions import TurnRow, list_rows
 from turnspan_records.turn_filters import TurnListFilter
 
 
@@ -94,9 +94,8 @@ def _page(
     limit: int,
 ) -> tuple[Sequence[Mapping[str, Any]], str, str]:
     """The rows, where the next page begins, and the SQL of these rows."""
-    sql, given = list_sql(kind, wanted, sort, after)
     # One more than is shown says whether there are more.
-    found = store.query(sql, {**given, "limit": limit + 1}).dicts()
-    shown = shown_sql(sql, {**given, "limit": limit})
+    rows, sql, given = list_rows(store, kind, wanted, sort, after, limit=limit + 1)
+    found = rows.dicts()
     following = cursor(found[limit - 1]["place"]) if len(found) > limit else ""
-    return found[:limit], following, shown
+    return found[:limit], following, shown_sql(sql, {**given, "limit": limit})

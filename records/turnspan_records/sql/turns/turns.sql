@@ -2,7 +2,7 @@
 WITH page AS
     (
         SELECT start_time FROM turn_summary AS t
-        WHERE {where} {older}
+        WHERE {where} AND start_time >= {recent:DateTime64(9, 'UTC')} {older}
         ORDER BY {order}
         LIMIT {limit:UInt32}
     )
@@ -14,6 +14,7 @@ SELECT
     llm_call_count AS calls, tool_call_count AS tools, tool_error_count AS failed_tools,
     leftUTF8(user_message, 240) AS said, leftUTF8(response_text, 240) AS reply
 FROM turn_summary AS t
-WHERE start_time IN (SELECT start_time FROM page) AND {where} {older}
+WHERE start_time IN (SELECT start_time FROM page) AND {where}
+    AND start_time >= {recent:DateTime64(9, 'UTC')} {older}
 ORDER BY {order}
 LIMIT {limit:UInt32}
