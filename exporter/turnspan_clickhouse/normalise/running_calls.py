@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, Final
 
 from opentelemetry.sdk.trace import ReadableSpan
@@ -41,16 +42,14 @@ UNEXPORTED_NS: Final = 30 * 10**9
 application's left it out."""
 
 
+@dataclass(slots=True)
 class _Written:
     """What is known of a call whose running row was written; without ``row`` it cannot be."""
 
-    __slots__ = ("due", "gone", "row")
-
-    def __init__(self, row: RunningCall | None, due: int) -> None:
-        self.row = row
-        self.due = due
-        self.gone = 0
-        """When it was seen that the call has ended, ns; its span is to be exported."""
+    row: RunningCall | None = None
+    due: int = 0
+    gone: int = 0
+    """When it was seen that the call has ended, ns; its span is to be exported."""
 
 
 class RunningCalls:
@@ -94,11 +93,12 @@ class RunningCalls:
                     self._go_on(written, call, batch)
             except BaseException as error:  # noqa: BLE001  its row follows when it ends
                 errors.record("normalise.running_call", error)
-                self._written[span] = _Written(None, 0)
+                self._written[span] = _Written()
 
     def _begin(self, span: Any, call: OpenCall, batch: Batch, reader: SpanReader) -> None:
-        self._written[span] = written = _Written(None, 0)
-        if not isinstance(span, ReadableSpan) or not _is_sampled(span):
+        self._written[span] = written = _Written()
+        context = span.context if isinstance(span, ReadableSpan) else None
+        if context is None or not context.trace_flags.sampled:
             return
         dialect, request, _ = call
         facts = reader.read(_so_far(span))
@@ -142,11 +142,6 @@ class RunningCalls:
         if known is not None:
             kept = {name: getattr(known, name) for name in _PLACE}
             batch.add(RunningCall(**kept, status=FINAL, written_at=batch.written_at))
-
-
-def _is_sampled(span: ReadableSpan) -> bool:
-    """Whether a span is going to be exported."""
-    return span.context is not None and span.context.trace_flags.sampled
 
 
 def _so_far(span: ReadableSpan) -> ReadableSpan:

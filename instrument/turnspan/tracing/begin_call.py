@@ -92,9 +92,8 @@ def begin(
             _freeze_request(call, body)
     except BaseException as error:  # noqa: BLE001  costs the content only
         errors.record("call.freeze_request", error)
-    content = state.content
-    if call.recording and content.active:
-        content.open_calls[call.span] = (endpoint.dialect, call.request, None)
+    if call.recording and (call.request is not None or state.content.active):
+        state.content.open_calls[call.span] = (endpoint.dialect, call.request, None)
     return call
 
 

@@ -6,7 +6,7 @@ import { End } from "../parts/end";
 import { TERMS } from "../parts/glossary";
 import { Icon } from "../parts/icon";
 import { Id } from "../parts/id";
-import { count, counted, dollars, estimated, seconds, When } from "../parts/numbers";
+import { count, counted, dollars, estimated, seconds } from "../parts/numbers";
 import { Segments } from "../parts/segments";
 import { Shares } from "../parts/share";
 import { Answered, Missing, Scrolled } from "../parts/states";
@@ -150,50 +150,47 @@ function Chosen({ row, session }: { row: Row; session: Session }) {
   );
 }
 
+/** What is known of a call when it ends. */
+function EndFacts({ call }: { call: OutlineCall }) {
+  return (
+    <>
+      <Fact name="first token">
+        {call.time_to_first_chunk === null ? "not streamed" : seconds(call.time_to_first_chunk)}
+      </Fact>
+      <TokenFacts call={call} />
+      <Fact name="cost">{call.cost_usd === null ? "not known" : dollars(call.cost_usd)}</Fact>
+      <Fact name="finish reason">{plain(call.finish_reasons.join(", ")) || "not reported"}</Fact>
+      <Fact name="tries">{call.tries > 1 && count(call.tries)}</Fact>
+    </>
+  );
+}
+
 function CallFacts({ row: { call, number }, project }: { row: CallRow; project: string }) {
-  if (!hasEnded(call)) {
-    return (
-      <>
-        <h2>Call {number}</h2>
-        <Facts>
-          <Fact name="model">{plain(call.model)}</Fact>
-          <Fact name="began">
-            <When time={call.start_time} />
-          </Fact>
-          <Fact name="ended">
-            {call.status === "running" ? "not yet" : "never: its process died"}
-          </Fact>
-          <Fact name="messages">{count(call.messages)}</Fact>
-          <Fact name="span">
-            <Id id={call.span_id} what="span" />
-          </Fact>
-        </Facts>
-      </>
-    );
-  }
   return (
     <>
       <h2>Call {number}</h2>
       <Facts>
         <Fact name="model">{plain(call.model)}</Fact>
         <Fact name="operation">{plain(call.operation)}</Fact>
-        <Fact name="duration">{seconds(call.duration)}</Fact>
-        <Fact name="first token">
-          {call.time_to_first_chunk === null ? "not streamed" : seconds(call.time_to_first_chunk)}
+        <Fact name="duration">
+          {hasEnded(call)
+            ? seconds(call.duration)
+            : call.status === "running"
+              ? "still running"
+              : "never ended"}
         </Fact>
-        <TokenFacts call={call} />
-        <Fact name="cost">{call.cost_usd === null ? "not known" : dollars(call.cost_usd)}</Fact>
-        <Fact name="finish reason">{plain(call.finish_reasons.join(", ")) || "not reported"}</Fact>
-        <Fact name="tries">{call.tries > 1 && count(call.tries)}</Fact>
+        {hasEnded(call) && <EndFacts call={call} />}
         <Fact name="round">{call.round > 0 && count(call.round)}</Fact>
         <Fact name="messages">{count(call.messages)}</Fact>
         <Fact name="span">
           <Id id={call.span_id} what="span" />
         </Fact>
       </Facts>
-      <p>
-        <CompareWith kind="call" project={project} id={call.span_id} words={`call ${number}`} />
-      </p>
+      {hasEnded(call) && (
+        <p>
+          <CompareWith kind="call" project={project} id={call.span_id} words={`call ${number}`} />
+        </p>
+      )}
     </>
   );
 }
