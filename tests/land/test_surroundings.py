@@ -19,6 +19,7 @@ import pytest
 import turnspan
 from support.clickhouse_server import free_ports
 from support.representatives import few
+from support.settings import WITHOUT_SDKS
 from turnspan.config import OPTIONS
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store import dsn as dsns
@@ -112,7 +113,12 @@ def test_a_store_that_is_none(way: str, tmp_path: Path) -> None:
         return
     doctor = subprocess.run(
         [sys.executable, "-c", "from turnspan_console import main; main()", "doctor"],
-        env={**os.environ, "TURNSPAN_STORE": "postgres://x", "TMPDIR": str(tmp_path)},
+        env={
+            **os.environ,
+            **WITHOUT_SDKS,
+            "TURNSPAN_STORE": "postgres://x",
+            "TMPDIR": str(tmp_path),
+        },
         capture_output=True,
         text=True,
         timeout=60,

@@ -24,6 +24,7 @@ from opentelemetry.sdk.trace.export import SpanExportResult
 from receive.otlp import request
 from receive.serving import PROTOBUF
 from receive.test_order import TWO_AGENTS, ask
+from support.settings import WITHOUT_SDKS
 from support.story import ENTRY
 from turnspan_clickhouse.receive.decoded import InternCache
 from turnspan_clickhouse.receive.otlp_protobuf import decode_protobuf
@@ -73,7 +74,8 @@ class Process:
 def spawn(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command to its end."""
     command = [sys.executable, "-c", ENTRY, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    env = {**os.environ, **WITHOUT_SDKS}
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=env)
 
 
 @contextlib.contextmanager

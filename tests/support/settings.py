@@ -14,6 +14,9 @@ from turnspan.tracing import otel_fast
 AUTHORITY = Path(__file__).parents[1] / "data" / "authority.pem"
 """A certificate that signed nothing."""
 
+WITHOUT_SDKS = {"OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": "*"}
+"""With these variables `turnspan doctor` imports no SDK, which takes 5 s of a processor."""
+
 
 def pytest_configure() -> None:
     """No test connects over TLS, but every client of an SDK loads the authorities that it trusts:
