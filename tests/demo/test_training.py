@@ -25,7 +25,7 @@ from turnspan_records.training.export_request import KINDS
 FILES = trajectories("tau2__telecom-gpt-4o", "intercode__bash-gpt-4")
 STAMP = "training"
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.release]
 
 
 @pytest.fixture(autouse=True)

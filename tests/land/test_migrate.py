@@ -31,7 +31,10 @@ from turnspan_clickhouse.store.migrations import (
 )
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.both_kinds(False)
 
+
+@pytest.mark.both_kinds
 def test_a_fresh_store_is_brought_to_the_code_s_version_once(store_dsn: Dsn) -> None:
     """Every file is applied once, in order; a second run does nothing."""
     with open_store(store_dsn) as store:

@@ -16,11 +16,12 @@ import pytest
 
 from support.llm_logs import Call, LlmLog
 from support.llm_samples import import_llm, rows_of, sample
+from support.representatives import few
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.importing.import_run import position_of
 
 pytestmark = pytest.mark.parametrize("store_kind", ["embedded"])
-GENERATIONS = pytest.mark.parametrize("generation", ["tools", "turns"])
+GENERATIONS = pytest.mark.parametrize("generation", few(["tools", "turns"], ["tools"]))
 MOMENTS = int(os.environ.get("TURNSPAN_KILL_MOMENTS", "1"))
 """How often the import that is killed is; more by hand."""
 

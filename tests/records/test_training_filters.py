@@ -17,6 +17,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from support.landing import insert
+from support.representatives import few
 from support.rows import message
 from support.rows import said as said_
 from support.training import Recorded, everything, lines
@@ -133,8 +134,8 @@ def test_calls_without_a_turn_or_session(store: Store, tmp_path: Path) -> None:
     assert ids(store, tmp_path / "turns") == ""
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("form", few(FORMATS, ("trl",)))
+@pytest.mark.parametrize("kind", few(KINDS, ("sft", "preference")))
 def test_a_set_without_lines_is_none(
     embedded: Store, tmp_path: Path, kind: Kind, form: Format
 ) -> None:
