@@ -28,6 +28,11 @@ def _play(server: ModelServer, agent: Weather, api: str) -> None:
     getattr(agent, api)(server.url, {})
 
 
+ON_EITHER = pytest.mark.parametrize("module_store", ["embedded", "server"], indirect=True)
+EMBEDDED = pytest.mark.parametrize("module_store", ["embedded"], indirect=True)
+
+
+@ON_EITHER
 @pytest.mark.parametrize("api", ["chat", "messages"])
 def test_a_rerun_sends_the_same_and_gets_the_same(
     module_store: Store, api: str, tmp_path: Path
@@ -58,6 +63,7 @@ _EDITS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@EMBEDDED
 @pytest.mark.parametrize("api", ["chat", "messages"])
 def test_the_first_divergence_is_named(module_store: Store, api: str) -> None:
     """Which call, which part of it, and how it reads now; the program's SDK raises."""
@@ -77,6 +83,7 @@ def test_the_first_divergence_is_named(module_store: Store, api: str) -> None:
             getattr(Weather(), api)(url, headers)
 
 
+@EMBEDDED
 def test_who_does_not_know_the_secret_gets_nothing(module_store: Store) -> None:
     """Neither a reply nor a tool's result; and a request that asks no model is not recorded."""
     agent = Weather()
@@ -90,6 +97,7 @@ def test_who_does_not_know_the_secret_gets_nothing(module_store: Store) -> None:
         assert server.report().divergences[0].where == f"GET {ORIGIN}/models is not recorded"
 
 
+@EMBEDDED
 def test_no_recording_is_refused(module_store: Store, tmp_path: Path) -> None:
     """A session without calls, and files that are something else or damaged."""
     with pytest.raises(RecordingError, match="has no model call"):
@@ -97,7 +105,7 @@ def test_no_recording_is_refused(module_store: Store, tmp_path: Path) -> None:
     path = tmp_path / "file"
     for data in (b"", b"{}\n", b"hello", b'{"turnspan_recording": 1}', b"\x28\xb5\x2f\xfdx"):
         path.write_bytes(data)
-        with pytest.raises(RecordingError, match="[Ee]xport (the )?session"):
+        with pytest.raises(RecordingError, match=r"[Ee]xport (the )?session"):
             read_recording(path)
     path.write_bytes(b'{"turnspan_recording": 9}')
     with pytest.raises(RecordingError, match="newer Turnspan"):

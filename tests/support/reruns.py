@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +22,9 @@ from turnspan_clickhouse.rows.tables import (
     TurnSummary,
 )
 from turnspan_clickhouse.store.client import Store
+from turnspan_demo.agents import play
+from turnspan_demo.model import Provider, Run
+from turnspan_demo.server import ModelServer as RunServer
 from turnspan_records.rerun.recording import SessionRecording, load_recording
 from turnspan_records.rerun.server import RerunServer
 
@@ -116,22 +119,41 @@ def recorded(store: Store, session: str, play: Callable[[ModelServer], object]) 
     return landed(store, session, found)
 
 
+def land(store: Store, found: Any) -> str:
+    """Put what ``turnspan.testing.record`` found into a store; returns its project."""
+    kinds = (LlmCall, ToolCall, TurnSummary, MessageRow, Definition)
+    rows = [row for kind in kinds for row in found.rows(kind)]
+    insert(store, *rows)
+    return str(rows[0].project)
+
+
 def landed(store: Store, session: str, found: Any) -> SessionRecording:
     """The recording of a session of ``turnspan.testing.record``, by way of a store."""
-    rows = [
-        row
-        for kind in (LlmCall, ToolCall, TurnSummary, MessageRow, Definition)
-        for row in found.rows(kind)
-    ]
-    insert(store, *rows)
-    return load_recording(store, rows[0].project, session)
+    return load_recording(store, land(store, found), session)
 
 
 @contextmanager
 def rerunning(
     recording: SessionRecording, **options: Any
-) -> Iterator[tuple[str, dict[str, str], RerunServer]]:
+) -> Generator[tuple[str, dict[str, str], RerunServer]]:
     """The server of a rerun: its address, the headers that a request needs, and itself."""
     with RerunServer(recording, **options) as server:
         headers = {"x-turnspan-rerun": server.secret, "x-turnspan-origin": ORIGIN}
         yield server.url.rpartition("/")[0], headers, server
+
+
+def played(runs: Sequence[Run], provider: Provider, session: str) -> tuple[list[bytes], Any]:
+    """The requests of recorded runs that are played one after the other as one session, and what
+    was recorded of it."""
+    sent: list[bytes] = []
+    with RunServer(runs) as server, record() as found:
+        url = server.openai_url if provider == "openai" else server.anthropic_url
+        kind: Any = (
+            openai.DefaultHttpxClient if provider == "openai" else anthropic.DefaultHttpxClient
+        )
+        http = kind(event_hooks={"request": [lambda request: sent.append(request.content)]})
+        maker: Any = openai.OpenAI if provider == "openai" else anthropic.Anthropic
+        with maker(base_url=url, api_key="k", http_client=http) as client:
+            for run in runs:
+                play(run, client, session)
+    return sent, found

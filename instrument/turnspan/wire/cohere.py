@@ -191,7 +191,7 @@ def written_events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
             delta = {"message": {"content": {kind: piece}}}
             yield {"type": "content-delta", "index": index, "delta": delta}
         yield {"type": "content-end", "index": index}
-    if message.get("tool_plan"):
+    if "tool_plan" in message:
         delta = {"message": {"tool_plan": message["tool_plan"]}}
         yield {"type": "tool-plan-delta", "delta": delta}
     for index, call in enumerate(message.get("tool_calls") or ()):

@@ -1,0 +1,92 @@
+SELECT
+ turn_id,
+ trace_id,
+ span_id,
+ start_time,
+ duration,
+ time_to_first_chunk,
+ round,
+ provider,
+ operation,
+ response_id,
+ request_parameters,
+ stream,
+ tries,
+ finish_reasons,
+ input_tokens,
+ output_tokens,
+ cache_read_tokens,
+ cache_write_tokens,
+ reasoning_tokens,
+ error_type,
+ error_message,
+ agent_name,
+ parent_span_id,
+ request_model,
+ response_model,
+ stream_outcome,
+ lower(hex(tool_definitions)) AS tools_hash,
+ attributes['turnspan.response.details'] AS details,
+ toUInt32(if(other = 0, toInt64(length(input_messages)), toInt64(other) - 1)) AS repeated,
+ arrayMap(h -> lower(hex(h)), arraySlice(input_messages, repeated + 1)) AS input_hashes,
+ arrayMap(h -> lower(hex(h)), output_messages) AS output_hashes,
+ lower(hex(system_prompt)) AS system_hash
+FROM
+(
+ SELECT
+  *,
+  if(startsWith(input_messages, before), length(before) + 1, arrayFirstIndex((old, new) -> (old != new), arrayResize(before, length(input_messages)), input_messages)) AS other
+ FROM
+ (
+  SELECT
+   *,
+   lagInFrame(input_messages) OVER (PARTITION BY agent_name ORDER BY start_time ASC, span_id ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
+  FROM llm_call
+  WHERE (project = {project:String}) AND (session_id = {session:String})
+ )
+) AS sent
+ORDER BY
+ start_time ASC,
+ span_id ASC;
+
+SELECT
+ turn_id,
+ trace_id,
+ span_id,
+ parent_span_id,
+ start_time,
+ duration,
+ round,
+ name,
+ call_id,
+ arguments,
+ result,
+ failed,
+ error_type,
+ error_message,
+ mapContains(attributes, 'turnspan.truncated.result') AS cut,
+ attributes['turnspan.tool.result_class'] AS result_class
+FROM tool_call
+WHERE (project = {project:String}) AND (session_id = {session:String})
+ORDER BY
+ start_time ASC,
+ span_id ASC;
+
+SELECT
+ lower(hex(hash)) AS id,
+ role,
+ name,
+ parts,
+ source,
+ dialect
+FROM message
+WHERE (project = {project:String}) AND (scope = {scope:String});
+
+SELECT
+ lower(hex(hash)) AS id,
+ body,
+ source
+FROM definition
+WHERE (project = {project:String}) AND (hash IN (
+ SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16)
+));
