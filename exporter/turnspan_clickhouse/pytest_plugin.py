@@ -6,8 +6,9 @@ is why it is not in ``turnspan``, whose import brings OpenTelemetry's API) until
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -40,3 +41,25 @@ def turnspan_model() -> Iterator[ModelServer]:
         yield server
         if server.waiting:
             pytest.fail(f"{server.waiting} queued answers of turnspan_model were never asked for")
+
+
+@pytest.fixture
+def turnspan_rerun(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
+    """``turnspan_rerun(recording, ...)``, with the arguments of ``turnspan.rerun``, plays a
+    recording to the rest of the test; returns the server. A test whose requests or tool calls
+    diverge from the recording fails.
+    """
+    # As above.
+    import turnspan
+
+    with ExitStack() as opened:
+        servers: list[Any] = []
+
+        def play(recording: Any, **options: Any) -> Any:
+            servers.append(opened.enter_context(turnspan.rerun(recording, **options)))
+            return servers[-1]
+
+        yield play
+        diverged = [str(one) for server in servers for one in server.report().divergences]
+    if diverged:
+        pytest.fail("\n".join(diverged), pytrace=False)

@@ -28,6 +28,9 @@ from turnspan.turn.turn import NO_TURN, Turn
 from turnspan.wiring import wire as _wire
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from turnspan.annotations import annotate, evaluation, prefer, rank, withdraw
     from turnspan.instrumentation import Instrumented, instrument, uninstrument
     from turnspan.loop.artifacts import artifact
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
     from turnspan.loop.versions import Version
     from turnspan.tracing.context_blocks import ContextAssembly, context_assembly
     from turnspan.tracing.propagation import extract, inject
+
+    rerun: Callable[..., AbstractContextManager[Any]]  # of turnspan_records: that imports this
 
 __all__ = [
     "Arbiter",
@@ -80,6 +85,7 @@ __all__ = [
     "limits",
     "prefer",
     "rank",
+    "rerun",
     "session",
     "shutdown",
     "step",
@@ -102,6 +108,7 @@ _LATER = {
     "turnspan.loop.versions": "Version",
     "turnspan.tracing.context_blocks": "ContextAssembly context_assembly",
     "turnspan.tracing.propagation": "extract inject",
+    "turnspan_records.rerun": "rerun",
 }
 """Modules, with the names that are loaded from them when they are first used: most applications use
 few of them, and a program that calls ``instrument()`` does so once."""

@@ -56,6 +56,7 @@ def test_public_names() -> None:
         "limits",
         "prefer",
         "rank",
+        "rerun",
         "session",
         "shutdown",
         "step",

@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Barrier, Thread
 from typing import Any
 
@@ -18,11 +22,12 @@ import turnspan
 from support.google_sdk import genai, types
 from support.rerun_protocol import rerun_here
 from support.reruns import landed
-from turnspan.rerunning import RerunEnvironment
 from turnspan.testing import ModelRequest, ModelServer, Reply, ToolRequest, record
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.rerun.recording import SessionRecording
+from turnspan_records.rerun.recording import SessionRecording, write_recording
 from turnspan_records.rerun.server import RerunServer
+
+pytestmark = pytest.mark.parametrize("module_store", ["embedded"], indirect=True)
 
 CITIES = ("Oslo", "Rome")
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -198,7 +203,6 @@ def _instrumented() -> Iterator[None]:
     turnspan.uninstrument()
 
 
-@pytest.mark.parametrize("module_store", ["embedded"], indirect=True)
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("sdk", ["openai", "anthropic", "google"])
@@ -216,8 +220,7 @@ def test_every_request_is_the_same_and_no_tool_runs(
         asked = [json.dumps(request.body) for request in models.requests]
         assert (len(asked), sorted(ran)) == (4, sorted(CITIES))
         with _Watching(recording) as server, record() as again:
-            environment = RerunEnvironment.read(server.environment)
-            with rerun_here(environment), turnspan.session(session):
+            with rerun_here(server.environment()), turnspan.session(session):
                 second = _two_at_a_time(getattr(desk, sdk), asynchronous=asynchronous)
             report = server.report()
         assert len(models.requests) == 4
@@ -228,3 +231,49 @@ def test_every_request_is_the_same_and_no_tool_runs(
     assert {turn.session_id for turn in again.turns()} == {f"{session}~{server.rerun_id}"}
     results = [sorted(str(tool.result) for tool in one.tools()) for one in (again, recorded)]
     assert results[0] == results[1]
+
+
+TESTED = """
+import openai
+
+import turnspan
+
+
+def ask(said: str) -> str:
+    client = openai.OpenAI(base_url="http://127.0.0.1:9/v1", api_key="k")
+    messages = [{"role": "user", "content": said}]
+    return client.chat.completions.create(model="m", messages=messages).choices[0].message.content
+
+
+def test_it_answers_as_recorded(turnspan_rerun, turnspan_recorded) -> None:
+    server = turnspan_rerun("recording.jsonl")
+    assert ask("Hello?") == "Hello!"
+    assert server.report().answered == 1
+    (turn,) = turnspan_recorded.turns()
+    assert turn.attributes["turnspan.rerun.of"] == "thread"
+
+
+def test_it_asks_for_something_else(turnspan_rerun) -> None:
+    turnspan_rerun("recording.jsonl")
+    try:
+        ask("Bye?")
+    except openai.ConflictError:
+        pass
+"""
+
+
+def test_a_test_plays_a_recording_and_fails_where_it_diverges(
+    module_store: Store, tmp_path: Path
+) -> None:
+    """The fixture takes what `turnspan export session` writes; an agent may hide the SDK's
+    error."""
+    with ModelServer("Hello!") as models, record() as recorded, turnspan.session("thread"):
+        client = openai.OpenAI(base_url=models.url, api_key="k")
+        said: list[Any] = [{"role": "user", "content": "Hello?"}]
+        client.chat.completions.create(model="m", messages=said)
+    write_recording(landed(module_store, "thread", recorded), tmp_path / "recording.jsonl")
+    (tmp_path / "test_it.py").write_text(TESTED)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "2 passed, 1 error" in ran.stdout, ran.stdout
+    assert re.search(r"The rerun diverged .*message 1, the user's, line 1", ran.stdout)

@@ -77,7 +77,7 @@ def returned_by(gives: Any) -> Any:
     while kind_of(function) in (functools.partial, functools.partialmethod):
         function = inspect.unwrap(function.func)
     if not inspect.isroutine(function):
-        function = getattr(type(function), "__call__", function)  # noqa: B004  to read its hints
+        function = getattr(kind_of(function), "__call__", function)  # noqa: B004  to read its hints
     try:
         found = typing.get_type_hints(function).get("return", Any)
     except (NameError, TypeError, AttributeError):  # names that exist for type checkers only
