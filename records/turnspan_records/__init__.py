@@ -45,6 +45,8 @@ from turnspan_records.gate.verdict import (
     gate,
 )
 from turnspan_records.judging.history import JudgmentRecord, judgments
+from turnspan_records.judging.judge_model import judge_scorer
+from turnspan_records.judging.judge_prompt import JudgeItem, JudgeVerdict
 from turnspan_records.judging.queues import Progress, Queue, progress, queues, waiting
 from turnspan_records.judging.review import Review, ReviewItem
 from turnspan_records.keeping.summaries import Sessions, SessionSummary, SessionTurn, summaries
@@ -112,6 +114,8 @@ __all__ = [
     "GateLimits",
     "GateReport",
     "Hit",
+    "JudgeItem",
+    "JudgeVerdict",
     "JudgmentRecord",
     "Limits",
     "MeasureChange",
@@ -160,6 +164,7 @@ __all__ = [
     "find",
     "find_text",
     "gate",
+    "judge_scorer",
     "judgments",
     "load_dataset",
     "make_dataset",

@@ -66,6 +66,7 @@ LOOKED_AT = {
     "overview.py": {"wanted.where", "looks"},
     "figures.py": {"wanted.where", "_LOOPS"},
     "case_sources.py": {"turns.where"},
+    "judge_run.py": {"wanted.where"},
     # One of ORDERS, and one of two constants.
     "queues.py": {"source", "order", "_source(queue)"},
     # The loader of statements passes on the fragments that are looked at where they are given.

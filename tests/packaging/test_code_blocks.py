@@ -52,6 +52,7 @@ PROVED_BY = {
 """Blocks of Python that a test of their own runs, with what they print or record."""
 
 NOT_RUN = {
+    "docs/again/judges.md: import turnspan_records": "reads a judge's file of the reader's own",
     "docs/configuration.md: judge = turnspan.Recorder()": "`...` stands for the reader's arguments",
     "docs/migration/phoenix.md: from phoenix.client import Client": "asks Phoenix's server",
 }
@@ -99,6 +100,7 @@ ONLY_READ = {
     "gate": "names versions of the reader's own",
     "dataset": "makes a set of the reader's own turns and files",
     "experiment": "runs the reader's own agent",
+    "judge": "asks a model, by a file of the reader's own",
     "export": "judgments of the reader's own decide what it writes",
     "init": "tests/console/test_init.py runs it",
     "consortium": "names a run, or a log of the reader's own",

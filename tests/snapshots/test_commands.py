@@ -70,6 +70,7 @@ READING: dict[str, str] = {
     "compare-attempts": f"compare {ATTEMPTS[1]} {ATTEMPTS[2]} {JSON}",
     "gate": f"gate --base-where 'session:thread-7' --head-where 'session:loops' {TIME} {JSON}",
     "gate-experiment": f"gate --base {LINEAGE}@{VERSIONS[0]} --head experiment:camp@A2 {JSON}",
+    "judge": f"judge --agreement clarity --project shop {JSON}",
     "consortium": f"consortium {JSON}",
     "consortium-window": f"consortium {TIME} --limit 1 {JSON}",
     "consortium-run": f"consortium {JURY} {JSON}",
