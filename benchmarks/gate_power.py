@@ -15,8 +15,8 @@ import random
 import time
 from dataclasses import dataclass
 
-from turnspan_records.gate.figures import RunFigures, VersionFigures
-from turnspan_records.gate.verdict import GateLimits, compared
+from turnspan_records.gating.figures import RunFigures, VersionFigures
+from turnspan_records.gating.verdict import GateLimits, compared
 
 ENDS = ("tool_failure", "round_cap", "error", "max_tokens")
 TOOLS = ("search", "read", "write", "test")

@@ -37,7 +37,7 @@ from turnspan_records.conversation import (
 from turnspan_records.detail import detail
 from turnspan_records.detail_types import Detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
-from turnspan_records.gate.verdict import (
+from turnspan_records.gating.verdict import (
     ChangedCase,
     GateLimits,
     GateReport,
