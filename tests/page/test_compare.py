@@ -238,7 +238,8 @@ def said(page: ServedPage, turn: str, kind: str) -> list[tuple[str, str]]:
 
 
 def test_selected_turns_are_judged_at_once(look: Look, page: ServedPage) -> None:
-    """After a question that says how many; one key takes all of it back."""
+    """After a question that says how many; one key takes all of it back. They also become a
+    dataset, once."""
     seen = look(page, f"/turns?by=ada&f=version%3A{','.join(f'version-{one}' for one in IDS)}")
     rows = seen.page.locator("table.list tbody tr")
     rows.first.wait_for()
@@ -247,6 +248,12 @@ def test_selected_turns_are_judged_at_once(look: Look, page: ServedPage) -> None
         expect(rows.nth(at)).to_be_focused()
         seen.press("x")
         expect(seen.page.locator(".selected")).to_contain_text(f"{at + 1} turn")
+    seen.page.click("text=make a dataset")
+    seen.page.fill(".selected input", "chosen")
+    for words in ("1 case, 0 with an expected answer", "nothing is new"):
+        seen.page.press(".selected input", "Enter")
+        seen.page.wait_for_selector(f'.selected .saving:has-text("{words}")')
+    seen.page.click(".selected >> text=Close")
     seen.press("A")
     expect(seen.page.locator(".selected .verdicts")).to_be_visible()
     seen.press("3")

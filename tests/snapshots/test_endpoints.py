@@ -128,6 +128,7 @@ POSTED: dict[str, tuple[str, dict[str, Any]]] = {
     "review_judge": ("/api/review/judge", {**SHOP, **BY, "turn": "7a" * 8, "id": "1" * 32,
                                            "outcome": "modified"}),
     "review_undo": ("/api/review/undo", BY),
+    "datasets": ("/api/datasets", {**SHOP, "name": "asked", "turns": ["7a" * 8]}),
     "judge": ("/api/judge", {**BY, "id": "2" * 32, "subjects": [SUBJECT], "score": 3.0}),
     "judge_take-back": ("/api/judge/take-back", {**BY, "given": [
         {**SHOP, "subject_kind": "turn", "subject_id": TURN, "kind": "score", "id": "2" * 32}]}),

@@ -357,6 +357,12 @@ export interface CostParts {
   reason: string;
 }
 
+export interface DatasetQuery {
+  name: string;
+  project: string;
+  turns: string[];
+}
+
 export interface Decision {
   id: string;
   iteration: number;
@@ -870,6 +876,13 @@ export interface LookupAnswer {
 
 export interface LookupQuery {
   id: string;
+}
+
+export interface MadeDataset {
+  dataset: string;
+  cases: number;
+  with_expected: number;
+  is_new: boolean;
 }
 
 export interface MemberAnswer {
@@ -1706,6 +1719,7 @@ export interface Endpoints {
   "POST /api/settings/retention": { query: DryRunQuery; answer: DryRun };
   "POST /api/judge": { query: JudgeEachQuery; answer: JudgedEach };
   "POST /api/judge/take-back": { query: TakeBackQuery; answer: TakenBack };
+  "POST /api/datasets": { query: DatasetQuery; answer: MadeDataset };
   "GET /api/compare": { query: CompareQuery; answer: ComparedAnswers };
   "GET /api/compare/alike": { query: TurnId; answer: Alike };
   "POST /api/compare/order": { query: OrderQuery; answer: Ordered };
