@@ -50,8 +50,10 @@ LOOKED_AT = {
     "lineages.py": {"found.kind"},
     "texts.py": {"field"},
     # Of a session, or of a trace without one; the filter of turns, whose values are parameters.
-    "replay.py": {"place.condition", "columns", "fragments", "texts", "texts_so_far"},
-    "replay.py": {"place.condition", "columns", "fragments", "texts", "given", "{'spans': spans}"},
+    "replay.py": {
+        *("place.condition", "columns", "fragments", "texts", "texts_so_far"),
+        *("given", "{'spans': spans}"),
+    },
     "outline.py": {"scope_condition(session_id)", "columns", "previews.CUT", "str(HEAD)", "texts"},
     # An order is one of a list's, its places are parameters.
     "sessions.py": {"columns", "wanted.where", "figures", "older", "parts"},
