@@ -15,9 +15,9 @@ export function placeOf({ kind, id, project, session, experiment }: FoundRecord)
     case "trace":
       return turns;
     case "call":
+    case "context":
     case "consortium":
       return to(kind, project, id);
-    case "context":
     case "tool":
     case "span":
       return replay;

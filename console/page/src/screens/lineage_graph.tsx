@@ -88,18 +88,17 @@ function Dot({ node: { row, parent, x, y }, best, chosen, reveal }: DotProps) {
     <a
       href={here({ at: row.id, l: "3" })}
       class={best ? "best" : undefined}
-      aria-label={words.filter(Boolean).join(", ")}
       aria-current={chosen}
       tabIndex={-1}
       onClick={reveal}
     >
       <title>{words.filter(Boolean).join(", ")}</title>
       <circle cx={x} cy={y} r={RADIUS} />
-      <text x={x} y={y - 13}>
-        {score}
-      </text>
       <text x={x} y={y + 22}>
         {name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name}
+      </text>
+      <text x={x} y={y - 13}>
+        {score}
       </text>
     </a>
   );
