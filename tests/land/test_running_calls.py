@@ -19,7 +19,10 @@ from opentelemetry.trace import Link, SpanKind, TraceState
 from opentelemetry.util.types import Attributes
 
 import turnspan
+from support.cluster import Cluster
+from support.landing import insert
 from support.representatives import first_on
+from support.rows import PROJECT, T0, call, message, said
 from turnspan import config
 from turnspan.pipeline.processor import RecordProcessor
 from turnspan.redaction.truncate import HELD_BACK
@@ -27,6 +30,8 @@ from turnspan.runtime.ids import SecureIdGenerator
 from turnspan.tracing.state import default
 from turnspan_clickhouse import ClickHouseSpanExporter
 from turnspan_clickhouse.normalise import running_calls
+from turnspan_clickhouse.rows.tables import RunningCall
+from turnspan_clickhouse.ship.interrupted_work import interrupt_work
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
@@ -317,3 +322,23 @@ def states(dsn: Dsn) -> list[tuple[Any, ...]]:
     sql = "SELECT toString(status), length(input_messages) FROM llm_call_running ORDER BY status"
     with open_store(dsn) as store:
         return [tuple(row) for row in store.query(sql).rows]
+
+
+@pytest.mark.release
+def test_calls_that_have_not_ended_on_a_cluster(cluster: Cluster) -> None:
+    """Each is replayed from its shard, and is not shown beside its row of a call that ended."""
+    cluster.migrate("kept")
+    sessions = ("s1", "s2", "s3", "s4")
+    with open_store(cluster.dsn("kept")) as store:
+        for session in sessions:
+            asked = message("user", said("hi"), scope=session)
+            at: dict[str, Any] = {"project": PROJECT, "session_id": session, "start_time": T0}
+            more: dict[str, Any] = {"status": "running", "writer": "w", "written_at": T0}
+            calls = [RunningCall(span_id=one, **at, **more) for one in ("open", "over")]
+            insert(store, asked, *calls, call("over", session_id=session))
+        for session in sessions:
+            steps = replay(store, PROJECT, session).steps
+            found = {one.span_id: one.status for one in steps if isinstance(one, CallRecord)}
+            assert (found, len(steps)) == ({"over": "final", "open": "running"}, 2)
+        interrupt_work(store, ["w"])
+        assert not outline(store, PROJECT, "s1").running
