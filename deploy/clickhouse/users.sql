@@ -56,8 +56,8 @@ CREATE USER OR REPLACE turnspan_admin IDENTIFIED WITH sha256_password BY {admin:
     SETTINGS PROFILE 'turnspan_admin';
 
 -- Applications, `turnspan ship` and `turnspan import`: append records. Of what others recorded they
--- see the turns, attempts and consortium runs, of calls what it takes to close those of a process that
--- died, hashes of what was forgotten, and how far imports have come; no prompts.
+-- see the turns, attempts, consortium runs and running calls, of other calls what it takes to close
+-- those of a process that died, hashes of what was forgotten, and how far imports have come; no prompts.
 GRANT INSERT ON turnspan.* TO turnspan_writer;
 REVOKE INSERT ON turnspan.schema_migration FROM turnspan_writer;
 REVOKE INSERT ON turnspan.keeping_row FROM turnspan_writer;
@@ -66,6 +66,7 @@ GRANT SELECT ON turnspan.turn_summary TO turnspan_writer;
 GRANT SELECT ON turnspan.attempt TO turnspan_writer;
 GRANT SELECT ON turnspan.rollout TO turnspan_writer;
 GRANT SELECT ON turnspan.consortium TO turnspan_writer;
+GRANT SELECT ON turnspan.llm_call_running TO turnspan_writer;
 GRANT SELECT ON turnspan.tombstone TO turnspan_writer;
 GRANT SELECT ON turnspan.import_position TO turnspan_writer;
 GRANT SELECT(project, turn_id, attempt_id, consortium_id, start_time, duration, round,

@@ -91,7 +91,8 @@ def test_the_writer_closes_the_turns_of_a_process_that_died(deployment: Deployme
 
 
 def test_the_writer_closes_the_attempts_of_a_process_that_died(deployment: Deployment) -> None:
-    """As its turns: an attempt, and a consortium run, lasted until the last end of a model call."""
+    """As its turns: an attempt, and a consortium run, lasted until the last end of a model call. A
+    call that has not ended never did."""
     writer = "host-2-dead"
     for sql in (
         "INSERT INTO turnspan.rollout (rollout_id, started_at, status, writer)"
@@ -103,6 +104,8 @@ def test_the_writer_closes_the_attempts_of_a_process_that_died(deployment: Deplo
         "INSERT INTO turnspan.llm_call"
         " (trace_id, span_id, attempt_id, consortium_id, start_time, duration)"
         f" VALUES ('{'c' * 32}', 'f', 'a-{writer}', 'k-{writer}', '2026-01-01 00:00:01', 2)",
+        "INSERT INTO turnspan.llm_call_running (span_id, start_time, status, writer)"
+        f" VALUES ('e', '2026-01-01 00:00:03', 'running', '{writer}')",
     ):
         assert deployment.ask("turnspan_writer", sql) == DONE
 
@@ -116,7 +119,9 @@ def test_the_writer_closes_the_attempts_of_a_process_that_died(deployment: Deplo
         for table in ("attempt", "rollout", "consortium")
     )
 
-    assert closed == 3
+    running = f"SELECT status FROM turnspan.llm_call_running WHERE writer = '{writer}'"
+    assert deployment.ask("turnspan_reader", running).text == "interrupted\n"
+    assert closed == 4
     assert attempt == run == "interrupted\t3\n"
     assert rollout.startswith("interrupted\t")
 
