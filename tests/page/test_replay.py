@@ -255,10 +255,10 @@ def test_a_session_is_followed(look: Look, tmp_path: Path, monkeypatch: pytest.M
             agent.stdin.write("\n")
             agent.stdin.flush()
             assert agent.stdout.readline() == "at\n"
+            seen.page.wait_for_selector("footer .live:has-text('1 new row')", state="attached")
             seen.page.wait_for_selector(".rows:has-text('second words')", timeout=15_000)
             assert seen.page.evaluate("document.activeElement.id") == focused
             assert seen.page.evaluate("scrollY") == 0
-            assert "1 new row" in seen.page.inner_text("footer .live")
             seen.page.click(".unseen:has-text('1 new row')")
             assert "second words" in chosen(seen)
             agent.stdin.write("\n")
