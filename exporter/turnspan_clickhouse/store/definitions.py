@@ -223,27 +223,43 @@ def _copied(path: Path, file: Path) -> str:
 def _keep(path: Path) -> list[Path]:
     """Copy the definitions that are whole and have changed; returns those that are not whole."""
     broken: list[Path] = []
-    files = _files(path)
-    for file in files:
+    there, kept = _stamps(path / "engine/metadata"), _stamps(path / "definitions")
+    for name, (size, changed) in there.items():
+        if kept.get(name) == (size, changed):
+            continue
+        file = path / "engine/metadata" / name
         with contextlib.suppress(FileNotFoundError):  # another thread dropped it
-            copy, now = _copy(path, file), file.stat()
-            kept = copy.stat() if copy.exists() else None
-            if kept and (kept.st_size, kept.st_mtime_ns) == (now.st_size, now.st_mtime_ns):
-                continue
             content = file.read_bytes()
             if not content.endswith(b"\n"):
                 broken.append(file)
                 continue
+            copy = _copy(path, file)
             try:
                 private_folder(copy.parent)
                 write_whole(copy, content)  # not synced: one that a power cut spoils is made again
-                os.utime(copy, ns=(now.st_atime_ns, now.st_mtime_ns))
+                os.utime(copy, ns=(changed, changed))
             except OSError as error:  # on a full disk: the next opening does it
                 if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                     raise
-    for copy in {*path.glob("definitions/*/*.sql")} - {_copy(path, file) for file in files}:
-        copy.unlink(missing_ok=True)  # of what was dropped
-    return broken
+    for name in kept.keys() - there.keys():
+        if "/" in name:  # of what was dropped
+            (path / "definitions" / name).unlink(missing_ok=True)
+    return sorted(broken, key=lambda file: len(file.parts))  # databases first
+
+
+def _stamps(folder: Path, below: str = "") -> dict[str, tuple[int, int]]:
+    """Size and time of the definitions in a folder, and in those in it, by their paths: asked at
+    each opening and of each statement that makes one."""
+    found: dict[str, tuple[int, int]] = {}
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder / below) as entries:
+        for entry in entries:
+            with contextlib.suppress(FileNotFoundError):  # another thread dropped it
+                if entry.name.endswith(".sql"):
+                    state = entry.stat()
+                    found[below + entry.name] = (state.st_size, state.st_mtime_ns)
+                elif not below and entry.is_dir():
+                    found |= _stamps(folder, f"{entry.name}/")
+    return found
 
 
 def _note(path: Path, notes: dict[str, tuple[str, bool]]) -> None:
