@@ -39,7 +39,7 @@ class Played:
 def sessions(module_store: Store) -> list[Played]:
     """Sessions of some recorded runs, of either SDK."""
     files = trajectories("tau-bench__gpt-4o-airline", "swe-agent__demos", "tau2__activegraph")
-    runs = [run for path in files for run in load(path, 2)]
+    runs = [run for path in files for run in load(path, 1)]
     found: list[Played] = []
     providers: tuple[Provider, ...] = ("openai", "anthropic")
     for provider in providers:
@@ -56,20 +56,17 @@ def sessions(module_store: Store) -> list[Played]:
 
 def _system(body: dict[str, Any], choose: random.Random) -> str:
     if "system" in body:
-        text, put = body["system"], lambda new: body.update(system=new)
+        holder, key = body, "system"
     elif body["messages"][0]["role"] in _RULES:
-        text, put = (
-            body["messages"][0]["content"],
-            lambda new: body["messages"][0].update(content=new),
-        )
+        holder, key = body["messages"][0], "content"
     else:
         return ""
-    lines = text.splitlines() if isinstance(text, str) else []
+    lines = holder[key].splitlines() if isinstance(holder[key], str) else []
     if not lines:
         return ""
     at = choose.randrange(len(lines))
     lines[at] += " Be brief!"
-    put("\n".join(lines))
+    holder[key] = "\n".join(lines)
     return f"the system prompt, line {at + 1}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import urllib.error
 import urllib.request
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def test_a_rerun_sends_the_same_and_gets_the_same(
     came out of a file; another machine has no store."""
     for stream in (False, True):
         before, session = Weather(stream=stream), f"{api}-{stream}"
-        recording = recorded(module_store, session, lambda s, a=before: _play(s, a, api))
+        recording = recorded(module_store, session, partial(_play, agent=before, api=api))
         path = tmp_path / f"{session}.jsonl.zst"
         assert write_recording(recording, path) == path.stat().st_size
         assert read_recording(path) == recording

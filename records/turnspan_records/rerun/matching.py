@@ -26,6 +26,8 @@ _TIMES: Final = {1: "once", 2: "twice"}
 _ORDINALS: Final = {2: "a second", 3: "a third"}
 
 _Key = tuple[str, str, str, str, tuple[str, ...]]
+_Turn = tuple[str, str]
+"""Trace and turn of a recorded call."""
 PlayedRecord = TypeVar("PlayedRecord", PlayableCall, PlayableTool)
 
 
@@ -113,9 +115,9 @@ class CallMatcher:
             after = self._shared((old[-at], new[-at]) for at in range(1, rest + 1))
             return (
                 before + after,
+                not self.answered[call.span_id],
                 self.places.likeness(call, asked.place),
                 self._same_setup(call, asked),
-                not self.answered[call.span_id],
                 -abs(len(old) - len(new)),
                 -call.number,
             )  # fmt: skip
@@ -201,32 +203,33 @@ class Places:
     """Which recorded turn each place of the program goes on with."""
 
     def __init__(self) -> None:
-        self._bound: dict[RequestPlace, tuple[str, str]] = {}
+        self._bound: dict[RequestPlace, _Turn] = {}
+        self._holders: dict[_Turn, set[RequestPlace]] = {}
+        self._traces: set[tuple[str, str]] = set()
+        """Traces of the program, each with a recorded one that it goes on with."""
 
     def bind(self, place: RequestPlace, call: PlayableCall) -> None:
         """A place got the reply of this call."""
-        recorded = (call.trace_id, call.turn_id)
-        for one in _around(place):
-            self._bound[one] = recorded
+        turn = (call.trace_id, call.turn_id)
+        self._bound[place] = turn
+        self._holders.setdefault(turn, set()).add(place)
+        if place.trace_id:
+            self._traces.add((place.trace_id, call.trace_id))
 
     def likeness(self, one: PlayedRecord, place: RequestPlace) -> int:
         """How likely a place goes on with a record's turn, of several that are equal."""
-        around, turn = _around(place), (one.trace_id, one.turn_id)
-        for score, where in zip((4, 3, 2), around, strict=True):
-            bound = self._bound.get(where)
-            if bound == turn:
-                return score
-            if bound is not None and bound[0] == one.trace_id:
-                return 1
-        return -any(bound == turn for at, bound in self._bound.items() if at not in around)
+        turn = (one.trace_id, one.turn_id)
+        if self._bound.get(place) == turn:
+            return 3
+        holders = self._holders.get(turn)
+        if holders:  # maybe other threads of the same turn; else it is another conversation's
+            own = (place.trace_id, place.turn_id)
+            return 2 if any((at.trace_id, at.turn_id) == own for at in holders if own[1]) else -1
+        return int((place.trace_id, one.trace_id) in self._traces)
 
     def nearest(self, equal: Sequence[PlayedRecord], place: RequestPlace) -> PlayedRecord:
         """Of equal records, in their order, the likeliest, and of those the first."""
         return max(equal, key=lambda one: self.likeness(one, place))
-
-
-def _around(place: RequestPlace) -> tuple[RequestPlace, RequestPlace, RequestPlace]:
-    return place, RequestPlace(place.trace_id, place.turn_id), RequestPlace(place.trace_id)
 
 
 def _recorded_key(call: PlayableCall) -> _Key:

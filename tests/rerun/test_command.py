@@ -1,0 +1,111 @@
+"""``turnspan rerun``: a program that was recorded runs again, here and where there is no store."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from turnspan.testing import ModelServer, ToolRequest
+
+pytestmark = pytest.mark.slow
+
+AGENT = """
+import datetime, json, os, uuid
+import openai, turnspan
+turnspan.configure(service_name="weather")
+turnspan.instrument()
+
+@turnspan.tool
+def weather(city):
+    with open("ran.txt", "a") as file:
+        file.write(city)
+    return {"sky": "rain", "city": city}
+
+@turnspan.agent
+def answer(question):
+    client = openai.OpenAI(base_url=os.environ["MODEL"], api_key="k")
+    rules = f"Today is {datetime.datetime.now()}, run {uuid.uuid4()}." + os.environ.get("MORE", "")
+    said = [{"role": "system", "content": rules}, {"role": "user", "content": question}]
+    parameters = {"type": "object", "properties": {"city": {"type": "string"}}}
+    tools = [{"type": "function", "function": {"name": "weather", "parameters": parameters}}]
+    while True:
+        reply = client.chat.completions.create(model="gpt-4o", messages=said, tools=tools)
+        message = reply.choices[0].message
+        said.append(message.to_dict())
+        if not message.tool_calls:
+            return message.content
+        for call in message.tool_calls:
+            result = json.dumps(weather(**json.loads(call.function.arguments)))
+            said.append({"role": "tool", "tool_call_id": call.id, "content": result})
+
+with turnspan.session("thread-1"):
+    print(answer("Oslo?"))
+"""
+
+
+def test_a_program_runs_again(tmp_path: Path) -> None:
+    """Without the network and without its tools; a change is named and ends with 3; out of a file
+    it does the same elsewhere; a fork is an attempt that can be compared."""
+    (tmp_path / "agent.py").write_text(AGENT)
+    agent = [sys.executable, "agent.py"]
+    environment = {
+        **{k: v for k, v in os.environ.items() if not k.startswith(("TURNSPAN_", "OTEL_"))},
+        "TURNSPAN_STORE": f"chdb://{tmp_path}/store",
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "MODEL": "https://api.openai.com/v1",
+    }
+
+    def run(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        env = {**environment, **more}
+        return subprocess.run(
+            words, capture_output=True, text=True, check=False, cwd=tmp_path, env=env, timeout=240
+        )
+
+    def turnspan(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return run(sys.executable, "-m", "turnspan_console", *words, **more)
+
+    def rerun(*words: str, **more: str) -> tuple[int, dict[str, Any]]:
+        done = turnspan("rerun", *words, "--format", "json", "--", *agent, **more)
+        assert done.stdout, done.stderr
+        return done.returncode, json.loads(done.stdout)[0]
+
+    with ModelServer() as server:
+        server.reply(tool_requests=[ToolRequest("weather", {"city": "Oslo"})])
+        server.reply("It rains.")
+        first = run(*agent, MODEL=f"{server.url}/v1")
+    assert first.stdout == "It rains.\n", first.stderr
+
+    code, done = rerun("thread-1")
+    report = done["report"]
+    assert (code, report["answered"], report["divergences"]) == (0, 2, []), report
+    assert report["tools_answered"] == {"weather": 1}
+    assert done["sessions"] == [f"thread-1~{report['rerun_id']}"]
+    code, done = rerun("thread-1", MORE=" Be brief.")
+    assert (code, done["report"]["divergences"][0]["where"]) == (3, "the system prompt, line 1")
+    assert (tmp_path / "ran.txt").read_text() == "Oslo"
+
+    exported = turnspan("export", "session", "thread-1", "--to", "thread.jsonl.zst")
+    assert "2 calls, 1 tool" in exported.stdout, exported.stderr
+    other = {"TURNSPAN_STORE": f"chdb://{tmp_path}/elsewhere"}
+    with ModelServer("It shines.") as server:
+        fork = ("--fork", "2", "--model", "gpt-5", "--base-url", server.url)
+        code, done = rerun("thread.jsonl.zst", *fork, **other)
+        assert [one.model for one in server.requests] == ["gpt-5"]
+    assert (code, done["report"]["answered"], done["report"]["live"]) == (0, 1, 1)
+    found = turnspan("show", done["attempt_id"], "--format", "json", **other)
+    assert "succeeded" in found.stdout, found.stderr
+
+    for words in (
+        ("rerun", "thread-1"),
+        ("rerun", "thread-1", "--model", "m", "--", "x"),
+        ("rerun", "thread-1", "--fork", "9", "--", "x"),
+        ("export", "session", "--to", "f"),
+        ("export", "sft", "thread-1", "--to", "f"),
+    ):
+        assert turnspan(*words).returncode == 2, words
