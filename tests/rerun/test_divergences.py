@@ -61,7 +61,8 @@ def _system(body: dict[str, Any], choose: random.Random) -> str:
         holder, key = body["messages"][0], "content"
     else:
         return ""
-    lines = holder[key].splitlines() if isinstance(holder[key], str) else []
+    given = holder[key]
+    lines: list[str] = given.splitlines() if isinstance(given, str) else []
     if not lines:
         return ""
     at = choose.randrange(len(lines))
@@ -143,13 +144,7 @@ EDITS: tuple[Callable[[dict[str, Any], random.Random], str], ...] = (
 @pytest.mark.parametrize("seed", few(range(200), range(20)))
 def test_an_edit_is_named(sessions: list[Played], seed: int) -> None:
     """The calls before it are answered; the words name its kind, its place and its call."""
-    choose = random.Random(seed)
-    words = ""
-    while not words:
-        one = choose.choice(sessions)
-        number = choose.randrange(len(one.requests))
-        edited = json.loads(json.dumps(one.requests[number]))
-        words = choose.choice(EDITS)(edited, choose)
+    one, number, edited, words = _edited(sessions, random.Random(seed))
     reader = RequestReader()
     matcher = CallMatcher(one.recording, reader)
     for body in one.requests[:number]:
@@ -159,6 +154,19 @@ def test_an_edit_is_named(sessions: list[Played], seed: int) -> None:
     assert found.where.startswith(words), (found.where, words)
     sent = [call for call in one.recording.calls if call.tries == 1]
     assert found.number == one.recording.calls[number].number or len(sent) != len(one.requests)
+
+
+def _edited(
+    sessions: list[Played], choose: random.Random
+) -> tuple[Played, int, dict[str, Any], str]:
+    """A session, the number of a request in it, the request as it is edited, and the words."""
+    while True:
+        one = choose.choice(sessions)
+        number = choose.randrange(len(one.requests))
+        edited: dict[str, Any] = json.loads(json.dumps(one.requests[number]))
+        words = choose.choice(EDITS)(edited, choose)
+        if words:
+            return one, number, edited, words
 
 
 def _read(reader: RequestReader, one: Played, body: dict[str, Any]) -> AskedRequest:

@@ -49,7 +49,7 @@ class Weather:
 
     def chat(self, url: str, headers: Mapping[str, str]) -> str:
         """As OpenAI's chat completions have it."""
-        client = openai.OpenAI(
+        client: Any = openai.OpenAI(
             base_url=url, api_key="k", default_headers=dict(headers), max_retries=0
         )
         tools: Any = [
@@ -69,7 +69,7 @@ class Weather:
                     message: Any = stream.get_final_completion().choices[0].message
             else:
                 message = client.chat.completions.create(**asked).choices[0].message
-            calls = [
+            calls: list[dict[str, Any]] = [
                 {"id": one.id, "type": "function",
                  "function": {"name": one.function.name, "arguments": one.function.arguments}}
                 for one in message.tool_calls or ()
@@ -85,7 +85,7 @@ class Weather:
 
     def messages(self, url: str, headers: Mapping[str, str]) -> str:
         """As Anthropic's messages have it."""
-        client = anthropic.Anthropic(
+        client: Any = anthropic.Anthropic(
             base_url=url, api_key="k", default_headers=dict(headers), max_retries=0
         )
         said: list[Any] = self.history
@@ -146,12 +146,16 @@ def played(runs: Sequence[Run], provider: Provider, session: str) -> tuple[list[
     """The requests of recorded runs that are played one after the other as one session, and what
     was recorded of it."""
     sent: list[bytes] = []
+
+    def keep(request: Any) -> None:
+        sent.append(request.content)
+
     with RunServer(runs) as server, record() as found:
         url = server.openai_url if provider == "openai" else server.anthropic_url
         kind: Any = (
             openai.DefaultHttpxClient if provider == "openai" else anthropic.DefaultHttpxClient
         )
-        http = kind(event_hooks={"request": [lambda request: sent.append(request.content)]})
+        http = kind(event_hooks={"request": [keep]})
         maker: Any = openai.OpenAI if provider == "openai" else anthropic.Anthropic
         with maker(base_url=url, api_key="k", http_client=http) as client:
             for run in runs:

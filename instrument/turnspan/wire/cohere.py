@@ -153,7 +153,8 @@ def _counts(body: dict[str, Any]) -> dict[str, Any]:
     made: dict[str, Any]
     usage: dict[str, Any] = body.get("usage") or {}
     named = (("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens"))
-    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
+    details: dict[str, Any] = usage.get("prompt_tokens_details") or {}
+    cached = details.get("cached_tokens")
     made = {"tokens": {name: usage.get(key, 0) for name, key in named}}
     return made if cached is None else {**made, "cached_tokens": cached}
 

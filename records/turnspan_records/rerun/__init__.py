@@ -16,7 +16,8 @@ from turnspan_records.rerun.recording import (
     load_recording,
     read_recording,
 )
-from turnspan_records.rerun.server import RerunReport, RerunServer
+from turnspan_records.rerun.report import RerunReport
+from turnspan_records.rerun.server import RerunServer
 from turnspan_records.sessions import session_of_trace
 
 __all__ = ["RecordingError", "RerunReport", "RerunServer", "SessionRecording", "rerun"]

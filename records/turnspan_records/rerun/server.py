@@ -7,7 +7,6 @@ import secrets
 import threading
 import time
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, TypeVar, cast
 
@@ -27,6 +26,7 @@ from turnspan_records.rerun.live import (
 from turnspan_records.rerun.matching import CallMatcher
 from turnspan_records.rerun.recording import PlayableCall, SessionRecording
 from turnspan_records.rerun.replies import JSON, WireReply, refusal, reply_of
+from turnspan_records.rerun.report import RerunCounts, RerunNote, RerunReport, UnaskedCall
 from turnspan_records.rerun.requests import AskedRequest, RequestReader
 from turnspan_records.rerun.tools import ToolMatcher
 
@@ -36,52 +36,6 @@ _LIVE: Final = "live"
 _HEADER: Final = "x-turnspan-rerun"
 
 S = TypeVar("S", bound="RerunServer")
-
-
-@dataclass(frozen=True, slots=True)
-class RerunNote:
-    """What the program's side had to report: ``kind`` is ``network``, ``tool_ran`` or
-    ``unredirected``."""
-
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class UnaskedCall:
-    """A recorded call that the program never made."""
-
-    number: int
-    span_id: str
-    agent: str
-
-
-@dataclass(frozen=True, slots=True)
-class RerunReport:
-    """What a rerun did. ``tools_ran`` says why tools ran for real, by their names.
-
-    ``made_vectors`` counts the answers to embeddings: their vectors are made, not recorded.
-    """
-
-    session_id: str
-    rerun_id: str
-    answered: int
-    live: int
-    made_vectors: int
-    tools_answered: dict[str, int]
-    tools_ran: dict[str, str]
-    unasked: tuple[UnaskedCall, ...]
-    divergences: tuple[Divergence, ...]
-    notes: tuple[RerunNote, ...]
-
-
-@dataclass(slots=True)
-class _Counts:
-    live: int = 0
-    forked: int = 0
-    made_vectors: int = 0
-    divergences: list[Divergence] = field(default_factory=list[Divergence])
-    notes: list[RerunNote] = field(default_factory=list[RerunNote])
 
 
 class RerunServer:
@@ -123,7 +77,7 @@ class RerunServer:
         self._tools = ToolMatcher(recording, self._calls.places, live_tools, tools_after)
         self._forked: list[str] = []
         """The messages of the forked request, once it was sent."""
-        self._counts = _Counts()
+        self._counts = RerunCounts()
         self._lock = threading.Lock()
         self._server = _Server(self)
         self._thread: threading.Thread | None = None

@@ -1,0 +1,55 @@
+"""What a rerun did, as its report says it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from turnspan_records.rerun.divergence import Divergence
+
+
+@dataclass(frozen=True, slots=True)
+class RerunNote:
+    """What the program's side had to report: ``kind`` is ``network``, ``tool_ran`` or
+    ``unredirected``."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnaskedCall:
+    """A recorded call that the program never made."""
+
+    number: int
+    span_id: str
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class RerunReport:
+    """What a rerun did. ``tools_ran`` says why tools ran for real, by their names.
+
+    ``made_vectors`` counts the answers to embeddings: their vectors are made, not recorded.
+    """
+
+    session_id: str
+    rerun_id: str
+    answered: int
+    live: int
+    made_vectors: int
+    tools_answered: dict[str, int]
+    tools_ran: dict[str, str]
+    unasked: tuple[UnaskedCall, ...]
+    divergences: tuple[Divergence, ...]
+    notes: tuple[RerunNote, ...]
+
+
+@dataclass(slots=True)
+class RerunCounts:
+    """What the server counts while it answers."""
+
+    live: int = 0
+    forked: int = 0
+    made_vectors: int = 0
+    divergences: list[Divergence] = field(default_factory=list[Divergence])
+    notes: list[RerunNote] = field(default_factory=list[RerunNote])
