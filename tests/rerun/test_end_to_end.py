@@ -57,6 +57,8 @@ async def aweather(city: str) -> Weather:
 def sky(city: str) -> dict[str, Any]:
     """The sky, which the SDK itself asks for: Turnspan executes nothing but its call."""
     ran.append(city)
+    if city == "Rome":
+        raise KeyError(f"no degrees in {city}")
     return {"city": city, "degrees": [1.5]}
 
 

@@ -38,7 +38,8 @@ class RecordedTools:
             give = self._asked(tool, function)
         except Exception as error:  # noqa: BLE001  raised where the tool would run
             give = _raising(error)
-        return None if give is None else _of_kind(function, give)
+        # With the function's signature, which an SDK may read.
+        return None if give is None else functools.wraps(function)(_of_kind(function, give))
 
     def result(self, wrapped: Any, gives: Any) -> Any:
         """``wrapped``, the function of an SDK that executes the current tool, or what gives the

@@ -12,14 +12,14 @@ from typing import Any, Final
 from opentelemetry import context as otel_context
 
 from turnspan import config
-from turnspan.patching.frame import ToolFrame
+from turnspan.patching.frame import Frame
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stainless import Sdk
 from turnspan.runtime.guard import guard
-from turnspan.tracing import recording
+from turnspan.tracing import recording, tool_answers
 from turnspan.tracing.context import active_turn
 from turnspan.tracing.tool_recording import begin_tool
-from turnspan.tracing.tool_runner import ToolRun, enter_run
+from turnspan.tracing.tool_runner import ToolRun, current_run, enter_run
 
 _UTILS: Final = "google.genai._extra_utils"
 _ASKED: Final = otel_context.create_key("turnspan-google-functions")
@@ -32,7 +32,7 @@ Running = tuple[ToolRun, object]
 """A function at work, and what ``detach`` takes: its tool is current until it returns or raises."""
 
 
-class AutomaticFunctions(ToolFrame[Running]):
+class AutomaticFunctions(Frame[Running]):
     """The wrappers around the SDK's own calls of functions."""
 
     place = "google.function"
@@ -77,6 +77,14 @@ class AutomaticFunctions(ToolFrame[Running]):
 
     # -- one function
 
+    def call(self, wrapped: Function, owner: Any, args: Args, kwargs: Kwargs) -> Any:
+        """Around a function."""
+        return super().call(_answered(wrapped), owner, args, kwargs)
+
+    async def acall(self, wrapped: Function, owner: Any, args: Args, kwargs: Kwargs) -> Any:
+        """Around an asynchronous function."""
+        return await super().acall(_answered(wrapped), owner, args, kwargs)
+
     def _begin(self, owner: Any, args: Args, kwargs: Kwargs) -> tuple[Running, Kwargs] | None:
         if not self._sdk.enabled or not config.active().enabled or active_turn() is None:
             return None
@@ -93,9 +101,6 @@ class AutomaticFunctions(ToolFrame[Running]):
         )
         return enter_run(begun, function), kwargs
 
-    def _gives(self, owner: Any, args: Args, kwargs: Kwargs) -> Any:
-        return args[1] if len(args) > 1 else kwargs["function_to_invoke"]
-
     def _failed(self, call: Running, owner: Any, error: BaseException) -> None:
         # The SDK tells of it with an error of its own, raised in its place.
         run, token = call
@@ -106,6 +111,23 @@ class AutomaticFunctions(ToolFrame[Running]):
         run, token = call
         recording.detach(token)
         run.recording.succeeded(result)
+
+
+def _answered(wrapped: Function) -> Function:
+    """The SDK's invocation, which a rerun gives a function in place of the application's: the SDK
+    has words of its own for what one raises."""
+    answers = tool_answers.answers
+    if answers is None:
+        return wrapped
+
+    def invoke(args: Any, function_to_invoke: Any) -> Any:
+        run = current_run()
+        if run is not None and not run.recording.tool.asked:
+            stand_in = answers.stand_in(run.recording.tool, function_to_invoke)
+            function_to_invoke = stand_in or function_to_invoke
+        return wrapped(args, function_to_invoke)
+
+    return invoke
 
 
 def _asked_for(args: Args, kwargs: Kwargs) -> object:
