@@ -151,10 +151,10 @@ def error_of(name: str, message: str) -> BaseException:
             if str(error) == message and known is not Exception:
                 return cast("BaseException", error)
 
-    def told(_: Any) -> str:
+    def text(_: Any) -> str:
         return message
 
-    names = {"__str__": told, "__init__": object.__init__, "__qualname__": name}
+    names = {"__str__": text, "__init__": object.__init__, "__qualname__": name}
     names["__module__"] = known.__module__
     kind: Any = type(name.rpartition(".")[2], (known,), names)
     made: Any = kind.__new__(kind, message)

@@ -6,17 +6,18 @@ Without a rerun ``scope`` is ``None``, and nothing else of this module is used.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
 class RerunScope:
-    """The rerun under way in this process."""
+    """The rerun under way in this process. ``attributes`` go on every span when it starts: the
+    rerun, and a fork's attempt."""
 
-    rerun_id: str
-    attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Set on every span when it starts: the rerun, and a fork's attempt."""
+    __slots__ = ("attributes", "rerun_id")
+
+    def __init__(self, rerun_id: str, attributes: Mapping[str, Any]) -> None:
+        self.rerun_id = rerun_id
+        self.attributes = attributes
 
 
 scope: RerunScope | None = None
