@@ -143,6 +143,11 @@ def test_verdicts_and_what_is_missing() -> None:
     more = compared(runs("a", ["completed", "error"] * enough), runs("b", half * (enough // 8)))
     assert more.verdict == "passed"
     assert compared(runs("a", []), runs("b", [])).more == 10
+    scored = runs("a", ["completed"] * 60, scores={"style": 4.0})
+    for limits in (None, GateLimits(only=["score:style"]), GateLimits(detect={"score:none": "5%"})):
+        lacking = compared(scored, good, limits)
+        assert (lacking.verdict, lacking.more) == ("too_little_data", 10)
+    assert compared(good, scored).verdict == "passed"
 
 
 def test_costs_orders_and_runs_without_a_case() -> None:
@@ -189,6 +194,7 @@ def filled(store: Store) -> Store:
                 )
             )
             tools += [tool(f"{id_}{at}", n + at, turn_id=id_, name=f"t{at}") for at in (0.5, 0.1)]
+    turns.append(turn("odd", 98, agent_version='a"b@c', user_message="q1"))
     turns.append(turn("running", 99, agent_version="v2", status="running", user_message="q1"))
     turns.append(turn("other", 99, agent_version="v1", project="other", user_message="q1"))
     insert(store, *turns)
@@ -227,6 +233,7 @@ def test_versions_in_a_store(filled: Store, tmp_path: Path) -> None:
         with pytest.raises((ValueError, OSError), match=words):
             gate(None, files[0], bad)
 
+    assert [one.id for one in figures(filled, 'a"b@c').runs] == ["odd"]
     tried = figures(filled, "experiment:camp@A1")
     assert [(one.case, one.end) for one in tried.runs] == [
         ("page", "failed"),

@@ -67,7 +67,8 @@ def _verdict(report: GateReport) -> str:
     if report.verdict == "passed":
         return f"{versions}: passed"
     unit = "cases" if report.paired else "sessions of each version"
-    needed = ", ".join(f"{one.name} by {one.detect}" for one in report.measures if one.more)
+    missing = [one for one in report.measures if one.more]
+    needed = ", ".join(one.name + (f" by {one.detect}" if one.detect else "") for one in missing)
     return f"{versions}: too little data, {report.more:,} more {unit} would find {needed}"
 
 

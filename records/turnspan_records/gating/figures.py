@@ -77,9 +77,8 @@ class _Version(NamedTuple):
 
     def is_in(self, place: str) -> bool:
         """Whether a text means its lineage or its experiment."""
-        known = ("", f"{EXPERIMENT}{self.experiment}", self.lineage, self.label)
         begun = len(place) >= SHORTEST_PREFIX and self.lineage.startswith(place)
-        return begun or place in (known if not self.lineage else known[1:])
+        return begun or place in (f"{EXPERIMENT}{self.experiment}", self.lineage, self.label)
 
 
 def figures(
@@ -98,22 +97,25 @@ def figures(
         StoreError: as ``Store.query``.
     """
     name = " ".join(one for one in (version, where) if one)
-    given: dict[str, object] = {"limit": MOST_RUNS}
-    if "@" in version:
-        if where:
-            raise ValueError(f"{version} is of attempts, which have no filter: leave one out.")
-        chosen = _chosen(store, version, project)
-        given |= window_parameters(project, window)
-        given["lineages"] = sorted({one.lineage for one in chosen})
-        given["versions"] = sorted({one.version for one in chosen})
-        return VersionFigures(name, _runs(store, statement("gate/attempts", loops=_LOOPS), given))
     if not name:
         raise ValueError("Name a version or a filter of turns.")
-    if version:
-        where = f'version:"{_chosen(store, version, project)[0].version}" {where}'
+    chosen = _chosen(store, version, project) if version else []
+    if chosen and chosen[0].lineage:
+        if where:
+            raise ValueError(f"{version} is of attempts, which have no filter: leave one out.")
+        given = window_parameters(
+            project, window, limit=MOST_RUNS, lineages=sorted({one.lineage for one in chosen}),
+            versions=[chosen[0].version],
+        )  # fmt: skip
+        return VersionFigures(name, _runs(store, statement("gate/attempts", loops=_LOOPS), given))
     wanted = TurnListFilter(project, window or Window(), turn_filter(where))
     sql = statement("gate/turns", where=wanted.where, loops=_LOOPS)
-    return VersionFigures(name, _runs(store, sql, {**wanted.parameters, **given}))
+    given = {
+        **wanted.parameters,
+        "limit": MOST_RUNS,
+        "version": chosen[0].version if chosen else "",
+    }
+    return VersionFigures(name, _runs(store, sql, given))
 
 
 def _runs(store: Store, sql: str, given: Mapping[str, object]) -> list[RunFigures]:
@@ -131,13 +133,15 @@ def _runs(store: Store, sql: str, given: Mapping[str, object]) -> list[RunFigure
 def _chosen(store: Store, text: str, project: str) -> list[_Version]:
     """The version that a text means, of turns or in the lineages of one place.
     Raises ``ValueError`` where it means none or several."""
-    place, of_lineage, version = text.rpartition("@")
     every = [_Version(*map(str, row)) for row in ask(store, "gate/versions", project=project).rows]
-    inside = [one for one in every if one.is_in(place) and bool(one.lineage) == bool(of_lineage)]
-    found = [one for one in inside if version in (one.version, one.name)]
+    place, of_lineage, version = text.rpartition("@")
+    inside = [one for one in every if one.is_in(place) and one.lineage] if of_lineage else []
+    found = [one for one in every if one.version == text and not one.lineage]
+    found = found or [one for one in inside if version in (one.version, one.name)]
     found = found or [one for one in inside if version == one.label and place != one.label]
     if not found and len(version) >= SHORTEST_PREFIX:
-        found = [one for one in inside if one.version.startswith(version)]
+        known = inside if of_lineage else [one for one in every if not one.lineage]
+        found = [one for one in known if one.version.startswith(version)]
     several = {(one.project, one.version) for one in found}
     lineages = {one.lineage for one in found}
     if len(several) == 1 and (len(lineages) == 1 or place.startswith(EXPERIMENT)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
@@ -53,17 +53,21 @@ NAMES: Final = (*(one.name for one in _USUAL), f"{STOP}REASON", f"{SCORE}NAME")
 
 def known(name: str) -> bool:
     """Whether a measure can have this name."""
-    return name in NAMES[:-2] or (name.startswith((STOP, SCORE)) and name[-1:] != ":")
+    named = name.startswith((STOP, SCORE)) and name not in (STOP, SCORE, f"{STOP}completed")
+    return named or name in NAMES[:-2]
 
 
-def measures(runs: Sequence[RunFigures]) -> list[Measure]:
-    """The measures of these runs: with each stop reason but ``completed``, and each score."""
-    ends = sorted({run.end for run in runs} - {"completed"})
-    names = sorted({name for run in runs for name in run.scores})
+def measures(runs: Sequence[RunFigures], named: Set[str] = frozenset()) -> list[Measure]:
+    """The measures of these runs: with each stop reason but ``completed``, each score, and those
+    that are named."""
+    ends = {f"{STOP}{run.end}" for run in runs if run.end != "completed"}
+    scores = {f"{SCORE}{name}" for run in runs for name in run.scores}
+    ends |= {name for name in named if name.startswith(STOP)}
+    scores |= {name for name in named if name.startswith(SCORE)}
     return [
         *_USUAL,
-        *(Measure(f"{STOP}{end}", "share", 1, _ended(end)) for end in ends),
-        *(Measure(f"{SCORE}{name}", "score", -1, _scored(name)) for name in names),
+        *(Measure(end, "share", 1, _ended(end.removeprefix(STOP))) for end in sorted(ends)),
+        *(Measure(s, "score", -1, _scored(s.removeprefix(SCORE))) for s in sorted(scores)),
     ]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -168,7 +169,7 @@ def compared(
     by_case = bool(both) and 2 * left[0] <= len(base.runs) and 2 * left[1] <= len(head.runs)
     wanted = [
         one
-        for one in m.measures([*base.runs, *head.runs])
+        for one in m.measures([*base.runs, *head.runs], {*limits.only, *limits.detect})
         if not limits.only or one.name in limits.only
     ]
     estimates: list[tuple[int, Estimate | None]] = []
@@ -184,8 +185,10 @@ def compared(
     tested = [at for at, one in enumerate(wanted) if _is_tested(one, estimates[at][1], limits)]
     chances = [estimate.p for at in tested if (estimate := estimates[at][1]) is not None]
     worse = {at for at, alarm in zip(tested, holm(chances, ALARM_RATE), strict=True) if alarm}
+    scores = Counter(f"{m.SCORE}{name}" for run in base.runs for name in run.scores)
+    needed = {*limits.only, *limits.detect, *(name for name, n in scores.items() if n >= FEWEST)}
     changes = [
-        _change(one, *estimates[at], limits, len(tested), at in tested, at in worse)
+        _change(one, *estimates[at], limits, len(tested), at in tested, at in worse, needed)
         for at, one in enumerate(wanted)
     ]
     if by_case:
@@ -209,10 +212,11 @@ def _is_tested(measure: m.Measure, estimate: Estimate | None, limits: GateLimits
 
 def _change(
     measure: m.Measure, units: int, estimate: Estimate | None, limits: GateLimits, tests: int,
-    tested: bool, worse: bool,
+    tested: bool, worse: bool, needed: Set[str],
 ) -> MeasureChange:  # fmt: skip
     detect, detectable = limits.detect.get(measure.name, ""), None
-    more = FEWEST - units if detect else 0
+    # What is named, or is known of the base, must not pass because the head lacks it.
+    more = FEWEST - units if measure.name in needed else 0
     if estimate is not None:
         detectable, more = estimate.detectable(ALARM_RATE / max(tests, 1)), 0
         if detect and not worse:

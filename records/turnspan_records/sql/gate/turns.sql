@@ -3,6 +3,7 @@ WITH chosen AS
     (
         SELECT project, turn_id, rollout_id FROM turn_summary AS t
         WHERE {where} AND t.status != 'running'
+            AND ({version:String} = '' OR agent_version = {version:String})
         ORDER BY start_time DESC, turn_id
         LIMIT {limit:UInt32}
     )
