@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from turnspan_records.gating.figures import RunFigures, VersionFigures
 from turnspan_records.gating.verdict import GateLimits, compared
 
+LIMITS = GateLimits(max_worse={"duration": "0"})  # else seconds are not tested
 ENDS = ("tool_failure", "round_cap", "error", "max_tokens")
 TOOLS = ("search", "read", "write", "test")
 
@@ -122,14 +123,14 @@ def pair(seed: str, design: Design, change: Change) -> tuple[VersionFigures, Ver
 
 def alarms(design: Design, pairs: int) -> int:
     """How many of so many pairs of equal versions are called worse."""
-    every = (compared(*pair(f"{design.name}/{n}", design, Change())) for n in range(pairs))
+    every = (compared(*pair(f"{design.name}/{n}", design, Change()), LIMITS) for n in range(pairs))
     return sum(report.verdict == "worse" for report in every)
 
 
 def hits(regression: Regression, pairs: int) -> int:
     """In how many of so many pairs the gate finds the regression in its own measure."""
     seeds = (f"{regression.measure}/{regression.design.name}/{n}" for n in range(pairs))
-    every = (compared(*pair(seed, regression.design, regression.change)) for seed in seeds)
+    every = (compared(*pair(seed, regression.design, regression.change), LIMITS) for seed in seeds)
     return sum(any(one.name == regression.measure for one in report.worse) for report in every)
 
 

@@ -155,6 +155,9 @@ def test_costs_orders_and_runs_without_a_case() -> None:
     base, head = runs("a", ["completed"] * 40), runs("b", ["completed"] * 40, cost_usd=0.6)
     assert states(compared(base, head))["cost"] == "worse"
     assert states(compared(base, head, GateLimits({"cost": "25%"})))["cost"] == "no_difference"
+    slow = runs("b", ["completed"] * 40, seconds=9.0)
+    assert states(compared(base, slow))["duration"] == "not_tested"
+    assert states(compared(base, slow, GateLimits({"duration": "20%"})))["duration"] == "worse"
     unknown = compared(base, runs("b", ["completed"] * 40, cost_usd=None))
     assert states(unknown)["cost"] == "not_tested"
     other = runs("b", ["completed"] * 40, tools=["b", "a"])

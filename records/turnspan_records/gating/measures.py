@@ -15,6 +15,9 @@ from turnspan_records.gating.figures import RunFigures
 Unit = Literal["share", "usd", "seconds", "count", "score", "distance"]
 COMPLETION: Final = "completion"
 TOOL_ORDER: Final = "tool_order"
+_DURATION: Final = "duration"
+IF_NAMED: Final = (TOOL_ORDER, _DURATION)
+"""Measures that are shown, and tested only for who names them."""
 STOP: Final = "stop:"
 SCORE: Final = "score:"
 _TRIES: Final = 5
@@ -44,7 +47,7 @@ _USUAL: Final = (
     Measure("loops", "share", 1, lambda run: float(run.loops)),
     Measure("rounds", "count", 1, lambda run: float(run.rounds)),
     Measure("cost", "usd", 1, lambda run: run.cost_usd),
-    Measure("duration", "seconds", 1, lambda run: run.seconds),
+    Measure(_DURATION, "seconds", 1, lambda run: run.seconds),
     Measure(TOOL_ORDER, "distance", 1, lambda _run: None),
 )
 NAMES: Final = (*(one.name for one in _USUAL), f"{STOP}REASON", f"{SCORE}NAME")

@@ -203,11 +203,14 @@ def compared(
 
 
 def _is_tested(measure: m.Measure, estimate: Estimate | None, limits: GateLimits) -> bool:
-    """A difference of tool orders is worse only for who says so. What never happened cannot alarm,
-    and costs the others nothing (R. Tarone, Biometrics 46, 1990)."""
-    if estimate is None or measure.name == m.TOOL_ORDER:
-        return estimate is not None and measure.name in limits.max_worse
-    return measure.name in limits.detect or bool(estimate.base or estimate.head)
+    """Tool orders may differ and be no worse, and seconds are also those of the machine: both are
+    tested only where they are named. What never happened cannot alarm, and costs the others nothing
+    (R. Tarone, Biometrics 46, 1990)."""
+    if estimate is None:
+        return False
+    if measure.name in (*limits.max_worse, *limits.detect, *limits.only):
+        return True
+    return measure.name not in m.IF_NAMED and bool(estimate.base or estimate.head)
 
 
 def _change(
