@@ -83,7 +83,8 @@ def command(
 
     A VERSION is an agent_version, LINEAGE@VERSION, experiment:NAME@VERSION, or a JSON file that
     --out wrote. Measures: completion, tool_failures, loops, rounds, cost, stop:REASON, score:NAME;
-    duration and tool_order only if an option names them. Equal versions are called worse in at most 5 % of comparisons.
+    duration and tool_order only if an option names them. Equal versions are called worse in at
+    most 5 % of comparisons.
 
     Exit codes: 0 passed, 1 worse, 2 too little data, 3 it could not be compared.
 
