@@ -26,7 +26,7 @@ TESTS = Path(__file__).parent.parent
     ("cases", "versions", "kills"),
     [(40, 1, 2), pytest.param(200, 3, 5, marks=pytest.mark.release)],
 )
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1_800)
 def test_every_case_finishes_once(
     embedded_dsn: Dsn, tmp_path: Path, cases: int, versions: int, kills: int
 ) -> None:

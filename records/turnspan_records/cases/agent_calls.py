@@ -119,7 +119,7 @@ class AgentCalls:
         # The attempt has recorded its error.
         with turnspan.step(_STEP), contextlib.suppress(Exception):
             trace_id = trace.get_current_span().get_span_context().trace_id
-            about = {"case": case.id, "dataset": self.dataset, "trace": f"{trace_id:032x}"}
+            about = {"dataset": self.dataset, "trace": f"{trace_id:032x}"}
             with rollout, rollout.attempt(input=case.input, parameters=about) as attempt:
                 try:
                     yield attempt

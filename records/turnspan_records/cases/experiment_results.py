@@ -62,8 +62,9 @@ class ExperimentResults:
 def experiment_results(
     store: Store, name: str, *, project: str = "", scorer: str = ""
 ) -> ExperimentResults:
-    """Load an experiment that ``run_experiment`` made. A case's score is the mean of its attempts'
-    scorers, or of one ``scorer``; cases that the last version does worst come first.
+    """Load an experiment: a lineage is a version, a task a case, a cycle a repetition. A case's
+    score is the mean of its attempts' scorers, or of one ``scorer``; cases that the last version
+    does worst come first.
 
     Raises:
         KeyError: there is none of this name with finished cases.
@@ -77,13 +78,13 @@ def experiment_results(
     versions = [
         _version(str(row["label"]), results)
         for row in rows
-        if (results := recorded_results(store, projects[0], str(row["lineage_id"])))
+        if (results := _of_cases(recorded_results(store, projects[0], str(row["lineage_id"]))))
     ]
     if not versions:
         raise KeyError(name)
     inputs = {
         str(id_): str(given)
-        for id_, given in ask(
+        for id_, given, _ in ask(
             store, "cases/inputs", project=projects[0], lineages=[row["lineage_id"] for row in rows]
         ).rows
     }
@@ -92,9 +93,13 @@ def experiment_results(
     return ExperimentResults(name, projects[0], versions, cases)
 
 
+def _of_cases(results: Iterable[CaseResult]) -> list[CaseResult]:
+    """The last attempt of each case and repetition."""
+    by_place = {(one.case_id, one.repetition): one for one in results if one.case_id}
+    return list(by_place.values())
+
+
 def _version(label: str, results: list[CaseResult]) -> VersionResults:
-    # A case counts once a repetition, should two processes have run it at the same time.
-    results = list({(one.case_id, one.repetition): one for one in results if one.case_id}.values())
     costs = [one.cost_usd for one in results if one.cost_usd is not None]
     return VersionResults(
         label,
