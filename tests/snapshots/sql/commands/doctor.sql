@@ -168,6 +168,24 @@ WHERE 0;
 
 SELECT
  project,
+ dataset,
+ version,
+ case_id,
+ position,
+ input,
+ input_json,
+ expected,
+ expected_json,
+ tags,
+ session_id,
+ turn_id,
+ created_at,
+ written_at
+FROM dataset_case
+WHERE 0;
+
+SELECT
+ project,
  target,
  artifact_id,
  kind,

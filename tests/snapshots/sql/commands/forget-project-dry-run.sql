@@ -100,6 +100,19 @@ WHERE ((written_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project)
 UNION ALL
 SELECT
  {pass:String},
+ 'dataset_case',
+ toDate(0),
+ '',
+ sipHash128(project, dataset, version, case_id, written_at)
+FROM turnspan.dataset_case AS r
+WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+))))
+UNION ALL
+SELECT
+ {pass:String},
  'artifact',
  toDate(0),
  '',

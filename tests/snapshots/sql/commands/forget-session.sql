@@ -580,6 +580,23 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(subject_
 UNION ALL
 SELECT
  {pass:String},
+ 'dataset_case',
+ toDate(0),
+ '',
+ sipHash128(project, dataset, version, case_id, written_at)
+FROM turnspan.dataset_case AS r
+WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+)))))
+UNION ALL
+SELECT
+ {pass:String},
  'artifact',
  toDate(0),
  '',
@@ -1069,6 +1086,39 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(subject_
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
  )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
 ))))
+UNION ALL
+SELECT
+ {pass:String},
+ 'dataset_case',
+ toDate(0),
+ '',
+ sipHash128(project, dataset, version, case_id, written_at)
+FROM turnspan.dataset_case AS r
+WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+)))))
 UNION ALL
 SELECT
  {pass:String},
@@ -1911,6 +1961,44 @@ SELECT
  countIf((written_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(definition)], {short:Array(String)}))),
  countIf((written_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(author)], {short:Array(String)})))
 FROM turnspan.review_queue;
+
+SELECT
+ countIf(1),
+ countIf(((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
+ ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM turnspan.tombstone
+  WHERE ((forgetting_id GLOBAL IN (
+   SELECT forgetting_id
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+   SELECT until
+   FROM turnspan.tombstone
+   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
+ )))))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(dataset)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(version)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(case_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(input)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(expected)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(tags, {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)})))
+FROM turnspan.dataset_case;
 
 SELECT
  countIf(1),

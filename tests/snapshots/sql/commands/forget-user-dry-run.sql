@@ -740,6 +740,23 @@ WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(subject_
 UNION ALL
 SELECT
  {pass:String},
+ 'dataset_case',
+ toDate(0),
+ '',
+ sipHash128(project, dataset, version, case_id, written_at)
+FROM turnspan.dataset_case AS r
+WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
+ SELECT key
+ FROM turnspan.keeping_row
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+)))))
+UNION ALL
+SELECT
+ {pass:String},
  'artifact',
  toDate(0),
  '',

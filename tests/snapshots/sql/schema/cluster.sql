@@ -829,22 +829,29 @@ ALTER TABLE turnspan.turn_summary_local ON CLUSTER c
 ALTER TABLE turnspan.turn_summary ON CLUSTER c
  (ADD COLUMN IF NOT EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(if(error_type != '', leftUTF8(error_message, 400), ''), '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', '#') CODEC(ZSTD(3)));
 
-ALTER TABLE turnspan.message_local ON CLUSTER c
- (ADD COLUMN IF NOT EXISTS `head` String MATERIALIZED toJSONString((toUInt32(length(parts)), if(role != 'assistant', '', hex(sipHash64(trimBoth(arrayStringConcat(arrayMap(p -> (p.4), arrayFilter(p -> ((p.1) = 'text'), JSONExtract(parts, 'Array(Tuple(type String, id String, name String,\n                    content String, arguments String, response String))') AS found)), '\n\n')), arrayMap(p -> (p.2, p.3), arrayFilter(p -> ((p.1) = 'tool_call'), found))))), if(empty(found) AND (parts NOT IN ('', '[]')), [('text', '', '', leftUTF8(parts, 301), '', '', '')], arrayMap((p, answer) -> (p.1, p.2, p.3, leftUTF8(p.4, 301), leftUTF8(p.5, 301), leftUTF8(answer, 301), if((p.1) = 'tool_call_response', hex(sipHash64(translate(answer, ' \n\t', ''))), '')), found, arrayMap((p, blocks) -> if((NOT empty(blocks)) AND arrayAll(block -> ((block.1) = 'text'), blocks), arrayStringConcat(blocks.2, '\n'), p.6), found, arrayMap(p -> JSONExtract(if(startsWith(p.6, '[{'), p.6, ''), 'Array(Tuple(type String, text String))'), found)))))) CODEC(ZSTD(6))),
- (MATERIALIZE COLUMN head);
+CREATE TABLE IF NOT EXISTS turnspan.dataset_case_local ON CLUSTER c
+(
+ `project` LowCardinality(String) CODEC(ZSTD(1)),
+ `dataset` LowCardinality(String) CODEC(ZSTD(1)),
+ `version` String CODEC(ZSTD(3)),
+ `case_id` String CODEC(ZSTD(3)),
+ `position` UInt32 CODEC(T64, ZSTD(1)),
+ `input` String CODEC(ZSTD(6)),
+ `input_json` Bool CODEC(ZSTD(1)),
+ `expected` String CODEC(ZSTD(6)),
+ `expected_json` Bool CODEC(ZSTD(1)),
+ `tags` Array(String) CODEC(ZSTD(3)),
+ `session_id` String CODEC(ZSTD(3)),
+ `turn_id` String CODEC(ZSTD(3)),
+ `created_at` DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3)),
+ `written_at` DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{database}/{table}/{shard}', '{replica}', written_at)
+ORDER BY (project, dataset, version, case_id)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800;
 
-ALTER TABLE turnspan.message ON CLUSTER c
- (ADD COLUMN IF NOT EXISTS `head` String MATERIALIZED toJSONString((toUInt32(length(parts)), if(role != 'assistant', '', hex(sipHash64(trimBoth(arrayStringConcat(arrayMap(p -> (p.4), arrayFilter(p -> ((p.1) = 'text'), JSONExtract(parts, 'Array(Tuple(type String, id String, name String,\n                    content String, arguments String, response String))') AS found)), '\n\n')), arrayMap(p -> (p.2, p.3), arrayFilter(p -> ((p.1) = 'tool_call'), found))))), if(empty(found) AND (parts NOT IN ('', '[]')), [('text', '', '', leftUTF8(parts, 301), '', '', '')], arrayMap((p, answer) -> (p.1, p.2, p.3, leftUTF8(p.4, 301), leftUTF8(p.5, 301), leftUTF8(answer, 301), if((p.1) = 'tool_call_response', hex(sipHash64(translate(answer, ' \n\t', ''))), '')), found, arrayMap((p, blocks) -> if((NOT empty(blocks)) AND arrayAll(block -> ((block.1) = 'text'), blocks), arrayStringConcat(blocks.2, '\n'), p.6), found, arrayMap(p -> JSONExtract(if(startsWith(p.6, '[{'), p.6, ''), 'Array(Tuple(type String, text String))'), found)))))) CODEC(ZSTD(6)));
-
-ALTER TABLE turnspan.llm_call_local ON CLUSTER c
- (ADD COLUMN IF NOT EXISTS `sent_last` Array(FixedString(16)) MATERIALIZED arraySlice(input_messages, -16) CODEC(ZSTD(3))),
- (ADD COLUMN IF NOT EXISTS `sent_digests` Array(UInt32) MATERIALIZED arraySlice(arrayPushFront(arrayMap(sum -> toUInt32(bitShiftRight(sum, 32)), arrayCumSum(arrayMap((message, at) -> cityHash64(message, at), input_messages, arrayEnumerate(input_messages)))), toUInt32(0)), -17) CODEC(ZSTD(3))),
- (MATERIALIZE COLUMN sent_last),
- (MATERIALIZE COLUMN sent_digests);
-
-ALTER TABLE turnspan.llm_call ON CLUSTER c
- (ADD COLUMN IF NOT EXISTS `sent_last` Array(FixedString(16)) MATERIALIZED arraySlice(input_messages, -16) CODEC(ZSTD(3))),
- (ADD COLUMN IF NOT EXISTS `sent_digests` Array(UInt32) MATERIALIZED arraySlice(arrayPushFront(arrayMap(sum -> toUInt32(bitShiftRight(sum, 32)), arrayCumSum(arrayMap((message, at) -> cityHash64(message, at), input_messages, arrayEnumerate(input_messages)))), toUInt32(0)), -17) CODEC(ZSTD(3)));
+CREATE TABLE IF NOT EXISTS turnspan.dataset_case ON CLUSTER c AS turnspan.dataset_case_local
+ENGINE = Distributed(c, turnspan, dataset_case_local, cityHash64(project, dataset));
 
 CREATE OR REPLACE VIEW turnspan.annotation_withdrawn ON CLUSTER c
 AS SELECT
@@ -2429,3 +2436,67 @@ FROM
 GROUP BY
  project,
  consortium_id;
+
+CREATE OR REPLACE VIEW turnspan.experiment_result ON CLUSTER c
+AS SELECT
+ a.project AS project,
+ l.experiment_id AS experiment_id,
+ a.lineage_id AS lineage_id,
+ if(v.name = '', l.label, v.name) AS version,
+ r.task AS case_id,
+ a.cycle AS repetition,
+ a.attempt_id AS attempt_id,
+ a.status AS status,
+ a.error_type AS error_type,
+ a.started_at AS started_at,
+ a.duration AS duration,
+ s.scores AS scores,
+ s.labels AS labels
+FROM
+(
+ SELECT *
+ FROM turnspan.attempt
+ FINAL
+) AS a
+INNER JOIN
+(
+ SELECT
+  project,
+  lineage_id,
+  experiment_id,
+  label
+ FROM turnspan.lineage
+ FINAL
+) AS l ON (l.project = a.project) AND (l.lineage_id = a.lineage_id)
+LEFT JOIN
+(
+ SELECT
+  project,
+  rollout_id,
+  task
+ FROM turnspan.rollout
+ FINAL
+) AS r ON (r.project = a.project) AND (r.rollout_id = a.rollout_id)
+LEFT JOIN
+(
+ SELECT
+  project,
+  lineage_id,
+  version_id,
+  name
+ FROM turnspan.agent_version
+ FINAL
+) AS v ON (v.project = a.project) AND (v.lineage_id = a.lineage_id) AND (v.version_id = a.version_id)
+LEFT JOIN
+(
+ SELECT
+  project,
+  subject_id,
+  mapFromArrays(groupArrayIf(substring(kind, 12), isNotNull(score)), groupArrayIf(assumeNotNull(score), isNotNull(score))) AS scores,
+  mapFromArrays(groupArrayIf(substring(kind, 12), outcome != ''), groupArrayIf(toString(outcome), outcome != '')) AS labels
+ FROM turnspan.annotation_current
+ WHERE (subject_kind = 'attempt') AND startsWith(kind, 'evaluation:')
+ GROUP BY
+  project,
+  subject_id
+) AS s ON (s.project = a.project) AND (s.subject_id = a.attempt_id);

@@ -1,0 +1,33 @@
+SELECT
+ project,
+ dataset,
+ version,
+ count() AS cases,
+ countIf(expected != '') AS with_expected,
+ countIf(turn_id != '') AS from_turns,
+ max(d.created_at) AS created_at
+FROM dataset_case AS d
+WHERE (({project:String} = '') OR (project = {project:String})) AND (({dataset:String} = '') OR (dataset = {dataset:String}))
+GROUP BY
+ project,
+ dataset,
+ version
+ORDER BY
+ created_at DESC,
+ dataset ASC,
+ version ASC
+LIMIT {limit:UInt32};
+
+SELECT
+ input,
+ input_json,
+ expected,
+ expected_json,
+ tags,
+ session_id,
+ turn_id
+FROM dataset_case
+WHERE (project = {project:String}) AND (dataset = {dataset:String}) AND (version = {version:String})
+ORDER BY
+ position ASC,
+ case_id ASC;
