@@ -127,7 +127,7 @@ def __getattr__(name: str) -> Any:
 
 _wire()
 if "TURNSPAN_RERUN" in os.environ:
-    from turnspan import rerunning as _rerunning  # noqa: F401  it redirects this program's requests
+    from turnspan.wire import rerunning as _rerunning  # noqa: F401  it redirects this program's requests
 
 
 def current_turn() -> Turn:

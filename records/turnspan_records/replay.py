@@ -119,7 +119,19 @@ def call_rows(
 ) -> list[dict[str, Any]]:
     """The rows of a session's calls, with what ``texts`` selects of their texts; then of those that
     have not ended, with what ``texts_so_far`` selects."""
-    columns = selected(CallFacts, LlmCall)
+    ended = ended_call_rows(store, place, selected(CallFacts, LlmCall), texts)
+    columns = selected(CallFacts, RunningCall)
+    running = session_rows(
+        store, "replay/running_calls", place, columns=columns, texts=texts_so_far
+    )
+    return [*ended, *({**_NOT_YET, **row} for row in running)]
+
+
+def ended_call_rows(
+    store: Store, place: RowsOfSession, columns: str, texts: str
+) -> list[dict[str, Any]]:
+    """The rows of a session's calls that have ended, with these columns and texts. ``input_hashes``
+    lacks the ``repeated`` first messages, which the call of its agent before had sent."""
     rows = session_rows(store, "replay/calls", place, columns=columns, texts=texts)
     before: dict[str, str] = {}
     needed: set[str] = set()
@@ -135,11 +147,7 @@ def call_rows(
         for row in rows:
             if row["repeated"] is None:
                 row.update(by_span[row["span_id"]])
-    columns = selected(CallFacts, RunningCall)
-    running = session_rows(
-        store, "replay/running_calls", place, columns=columns, texts=texts_so_far
-    )
-    return [*rows, *({**_NOT_YET, **row} for row in running)]
+    return rows
 
 
 def scope_condition(session_id: str) -> str:

@@ -24,10 +24,10 @@ import websockets.sync.client
 
 import turnspan
 from support.rerun_protocol import ProtocolServer, rerun_here
-from turnspan.rerunning import begin
-from turnspan.rerunning.environment import STARTUP
-from turnspan.rerunning.network import is_loopback
-from turnspan.rerunning.redirects import RerunRefusedError
+from turnspan.wire.rerunning import begin
+from turnspan.wire.rerunning.environment import STARTUP
+from turnspan.wire.rerunning.network import is_loopback
+from turnspan.wire.rerunning.redirects import RerunRefusedError
 
 
 def _own_address() -> str:
@@ -213,7 +213,7 @@ def test_a_program_whose_rerun_cannot_begin_does_not_start(tmp_path: Path) -> No
 
 def test_without_a_rerun_nothing_is_loaded() -> None:
     """The import looks for one variable in the environment."""
-    code = "import sys, turnspan; print([m for m in sys.modules if 'turnspan.rerunning' in m])"
+    code = "import sys, turnspan; print([m for m in sys.modules if 'turnspan.wire.rerunning' in m])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     from turnspan.runtime import rerun_scope

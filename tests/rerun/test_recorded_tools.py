@@ -16,9 +16,9 @@ import pytest
 import turnspan
 from support.rerun_protocol import ProtocolServer, rerun_here
 from turnspan import semconv
-from turnspan.rerunning.recorded_values import CannotRebuildError, error_of, value_of
 from turnspan.testing import record
 from turnspan.tracing.tool_answers import class_of
+from turnspan.wire.rerunning.recorded_values import CannotRebuildError, error_of, value_of
 from turnspan_clickhouse.rows.tables import ToolCall, TurnSummary
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
-from turnspan.rerunning import RerunEnvironment, begin, end
 from turnspan.testing import ModelServer
+from turnspan.wire.rerunning import RerunEnvironment, begin, end
 
 
 @dataclass

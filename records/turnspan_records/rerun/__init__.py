@@ -6,7 +6,7 @@ from collections.abc import Collection, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from turnspan import rerunning
+from turnspan.wire import rerunning
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access import open_records
 from turnspan_records.lookup import RecordRef, find

@@ -20,7 +20,7 @@ from turnspan_records.access.questions import ask
 from turnspan_records.conversation import MessageRecord, ToolFacts
 from turnspan_records.lookup import SHORTEST_PREFIX
 from turnspan_records.messages import load_messages, load_sources, prompt_text
-from turnspan_records.replay import session_rows
+from turnspan_records.replay import RowsOfSession, ended_call_rows, session_rows
 from turnspan_records.sql import statement
 
 _VERSION: Final = 1
@@ -168,11 +168,11 @@ def load_recording(
         RecordingError: the session has no model call.
         StoreError: as ``Store.query``.
     """
-    place = (project, session_id, trace_id)
+    place = RowsOfSession(project, session_id, trace_id)
     texts = statement("rerun/_call_texts")
     apart = ("request_model", "response_model", "stream_outcome")  # the question selects them
     columns = selected(PlayableCall, LlmCall, *apart)
-    rows = session_rows(store, "replay/calls", place, columns=columns, texts=texts)
+    rows = ended_call_rows(store, place, columns, texts)
     if not rows:
         raise RecordingError(f"Session {session_id or trace_id} has no model call to rerun.")
     calls = [of_row(PlayableCall, row) for row in rows]

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar, cast
 import orjson
 
 from turnspan.content.model import as_dict
-from turnspan.rerunning.environment import RerunEnvironment
+from turnspan.wire.rerunning.environment import RerunEnvironment
 from turnspan_records.rerun.divergence import Divergence
 from turnspan_records.rerun.forks import RULES, Fork, ForkError
 from turnspan_records.rerun.live import (

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from turnspan.patching.patches import Args, Function, Kwargs
-from turnspan.rerunning.environment import SERVER, RerunEnvironment
-from turnspan.rerunning.inner_patches import put_under
-from turnspan.rerunning.redirects import redirects
+from turnspan.wire.rerunning.environment import SERVER, RerunEnvironment
+from turnspan.wire.rerunning.inner_patches import put_under
+from turnspan.wire.rerunning.redirects import redirects
 
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*t?(?:\.exe)?", re.IGNORECASE)
 _WITHOUT_SITE: Final = re.compile(r"-[A-VX-Za-bd-ln-z]*[IES]")

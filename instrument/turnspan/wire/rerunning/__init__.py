@@ -7,8 +7,8 @@ recorded belongs to sessions of the rerun's own.
 
 from __future__ import annotations
 
-from turnspan.rerunning.environment import RerunEnvironment
-from turnspan.rerunning.switch import begin, begin_from_environment, end
+from turnspan.wire.rerunning.environment import RerunEnvironment
+from turnspan.wire.rerunning.switch import begin, begin_from_environment, end
 
 __all__ = ["RerunEnvironment", "begin", "end"]
 

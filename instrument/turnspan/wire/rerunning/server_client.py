@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from opentelemetry import trace
 
-from turnspan.rerunning.environment import RerunEnvironment
 from turnspan.runtime.errors import TurnspanError
 from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.context import active_turn
+from turnspan.wire.rerunning.environment import RerunEnvironment
 
 SECRET: Final = "x-turnspan-rerun"
 ORIGIN: Final = "x-turnspan-origin"

@@ -9,7 +9,7 @@ from importlib.util import module_from_spec
 
 if "TURNSPAN_RERUN" in os.environ:
     try:
-        import turnspan.rerunning  # noqa: F401  # pyright: ignore[reportUnusedImport]  it begins the rerun
+        import turnspan.wire.rerunning  # noqa: F401  # pyright: ignore[reportUnusedImport]  it begins the rerun
     except Exception as error:  # noqa: BLE001  Python would go on without the rerun
         sys.exit(
             f"{sys.executable} cannot take part in the rerun ({type(error).__name__}: {error}): "

@@ -11,10 +11,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from turnspan.patching.patches import Args, Function, Kwargs
-from turnspan.rerunning.inner_patches import put_under
-from turnspan.rerunning.redirects import WEBSOCKET, redirects
-from turnspan.rerunning.server_client import HOST
 from turnspan.runtime.type_guards import kind_of
+from turnspan.wire.rerunning.inner_patches import put_under
+from turnspan.wire.rerunning.redirects import WEBSOCKET, redirects
+from turnspan.wire.rerunning.server_client import HOST
 
 
 async def connect(wrapped: Function, connector: Any, args: Args, kwargs: Kwargs) -> Any:

@@ -6,10 +6,10 @@ import errno
 from typing import Final, NoReturn
 
 from turnspan.patching.models_on_the_wire import is_provider
-from turnspan.rerunning.server_client import ServerClient
 from turnspan.runtime.errors import TurnspanError
 from turnspan.runtime.guard import logger
 from turnspan.wire.requests_seen import seen
+from turnspan.wire.rerunning.server_client import ServerClient
 
 WEBSOCKET: Final = "WEBSOCKET"
 

@@ -14,9 +14,9 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from turnspan.patching.patches import Args, Function, Kwargs
-from turnspan.rerunning.inner_patches import put_under
-from turnspan.rerunning.redirects import redirects
-from turnspan.rerunning.server_client import HOST
+from turnspan.wire.rerunning.inner_patches import put_under
+from turnspan.wire.rerunning.redirects import redirects
+from turnspan.wire.rerunning.server_client import HOST
 
 _REDIRECTED: Final = "_turnspan_redirected"
 _CONNECTING: Final = "_turnspan_connecting"

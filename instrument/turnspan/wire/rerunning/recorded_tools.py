@@ -13,13 +13,13 @@ from turnspan import config
 from turnspan.content.media import digest_media
 from turnspan.content.model import dumps_text
 from turnspan.redaction.redactor import Redactor
-from turnspan.rerunning.recorded_values import CannotRebuildError, error_of, value_of
-from turnspan.rerunning.redirects import redirects
-from turnspan.rerunning.server_client import ServerClient, place
 from turnspan.runtime.errors import RerunDiverged
 from turnspan.runtime.type_guards import is_list
 from turnspan.tracing.context import TOOL_KEY
 from turnspan.tracing.tool_recording import OpenTool
+from turnspan.wire.rerunning.recorded_values import CannotRebuildError, error_of, value_of
+from turnspan.wire.rerunning.redirects import redirects
+from turnspan.wire.rerunning.server_client import ServerClient, place
 
 _TOLD: Final = ("", "tool_error")
 """Error types of tools that failed without an exception: their results say so."""

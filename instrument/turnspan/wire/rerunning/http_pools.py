@@ -9,9 +9,9 @@ import sys
 from typing import Any, Final
 
 from turnspan.patching.patches import Args, Function, Kwargs
-from turnspan.rerunning.inner_patches import put_under, unwrapped
-from turnspan.rerunning.redirects import redirects
-from turnspan.rerunning.server_client import HOST
+from turnspan.wire.rerunning.inner_patches import put_under, unwrapped
+from turnspan.wire.rerunning.redirects import redirects
+from turnspan.wire.rerunning.server_client import HOST
 
 _KEPT: Final = ("timeout", "trace")
 """The extensions of a request that are not about its own connection."""

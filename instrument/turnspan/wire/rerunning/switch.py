@@ -6,18 +6,18 @@ import os
 import threading
 from functools import partial
 
-from turnspan.rerunning import aiohttp_requests, http_connections, native_clients
-from turnspan.rerunning.environment import SERVER, RerunEnvironment
-from turnspan.rerunning.http_pools import HttpPools
-from turnspan.rerunning.inner_patches import when_imported
-from turnspan.rerunning.network import network
-from turnspan.rerunning.processes import processes
-from turnspan.rerunning.recorded_tools import RecordedTools
-from turnspan.rerunning.redirects import redirects
-from turnspan.rerunning.server_client import ServerClient
 from turnspan.runtime import rerun_scope
 from turnspan.runtime.errors import ConfigError
 from turnspan.tracing import tool_answers
+from turnspan.wire.rerunning import aiohttp_requests, http_connections, native_clients
+from turnspan.wire.rerunning.environment import SERVER, RerunEnvironment
+from turnspan.wire.rerunning.http_pools import HttpPools
+from turnspan.wire.rerunning.inner_patches import when_imported
+from turnspan.wire.rerunning.network import network
+from turnspan.wire.rerunning.processes import processes
+from turnspan.wire.rerunning.recorded_tools import RecordedTools
+from turnspan.wire.rerunning.redirects import redirects
+from turnspan.wire.rerunning.server_client import ServerClient
 
 _lock = threading.Lock()
 

@@ -18,9 +18,9 @@ from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from turnspan.rerunning.redirects import redirects
 from turnspan.runtime import rerun_scope
 from turnspan.runtime.type_guards import kind_of
+from turnspan.wire.rerunning.redirects import redirects
 
 _INET: Final = (socket.AF_INET, socket.AF_INET6)
 _LOCAL_FAMILIES: Final = frozenset(

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from turnspan.patching.models_on_the_wire import is_provider
 from turnspan.patching.patches import Args, Function, Kwargs
-from turnspan.rerunning.inner_patches import put_under
-from turnspan.rerunning.network import network
-from turnspan.rerunning.redirects import WEBSOCKET, redirects
+from turnspan.wire.rerunning.inner_patches import put_under
+from turnspan.wire.rerunning.network import network
+from turnspan.wire.rerunning.redirects import WEBSOCKET, redirects
 
 _LOCAL: Final = ("unix:", "unix-abstract:", "vsock:")
 _URL_OPTION: Final = 10_002
