@@ -38,7 +38,7 @@ def failing(person: Person) -> None:
     person.sees(ERROR)
     tree = person.page.locator("a, button, li").filter(has_text=re.compile("^chat"))
     person.clicks_on(tree.last)
-    person.sees("Input Messages")
+    person.sees(person.page.get_by_text(re.compile(r"\bmessages\b", re.IGNORECASE)))
 
 
 def changed(person: Person) -> None:
