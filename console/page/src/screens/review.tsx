@@ -126,8 +126,10 @@ function Queue({ query }: { query: ReviewQuery }) {
             <Judgments item={item} />
           </aside>
         </div>
+      ) : way.ended.value ? (
+        <End way={way} query={query} />
       ) : (
-        <Rest way={way} query={query} />
+        !way.error.value && <Waiting rows={8} />
       )}
     </div>
   );
@@ -203,11 +205,6 @@ function Head({ way, query }: { way: Way; query: ReviewQuery }) {
       )}
     </div>
   );
-}
-
-function Rest({ way, query }: { way: Way; query: ReviewQuery }) {
-  if (way.ended.value) return <End way={way} query={query} />;
-  return way.error.value ? null : <Waiting rows={8} />;
 }
 
 function End({ way, query }: { way: Way; query: ReviewQuery }) {
