@@ -136,7 +136,7 @@ def ended_call_rows(
     before: dict[str, str] = {}
     needed: set[str] = set()
     for row in rows:
-        agent, span = row["agent_name"], row["span_id"]
+        agent, span = str(row["agent_name"]), str(row["span_id"])
         if row["repeated"] is None:
             needed |= {before.get(agent, span), span}
         before[agent] = span

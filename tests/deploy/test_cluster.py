@@ -385,6 +385,8 @@ def test_new_columns_reach_the_distributed_table_and_indexes_do_not() -> None:
         "ALTER TABLE agents.t_local ON CLUSTER main ADD COLUMN IF NOT EXISTS n Int8",
         "ALTER TABLE agents.t ON CLUSTER main ADD COLUMN IF NOT EXISTS n Int8",
     ]
+    made = Migration(4, "m", f"{column.template},\n    MATERIALIZE COLUMN n")
+    assert [("MATERIALIZE" in one) for one in statements(made, KEEPER)] == [True, False]
     assert len(statements(index, KEEPER)) == 1
     assert len(statements(column, parse("https://h/agents"))) == 1
 

@@ -55,6 +55,10 @@ LOOKED_AT = {
         *("given", "{'spans': spans}"),
     },
     "outline.py": {"scope_condition(session_id)", "columns", "previews.CUT", "str(HEAD)", "texts"},
+    "replay.py": {"place.condition", "columns", "fragments", "texts", "given", "{'spans': spans}"},
+    "outline.py": {
+        *("scope_condition(session_id)", "columns", "previews.CUT", "str(HEAD)", "texts", "given"),
+    },
     # An order is one of a list's, its places are parameters.
     "sessions.py": {"columns", "wanted.where", "figures", "older", "parts"},
     "errors.py": {"older", "order.sql", "order.place"},

@@ -2,7 +2,7 @@
 
 One week is looked through after the other, the newest first, until there are enough hits or the
 time is up: what is said of the reach is what was done, and the search can go on from there. Where a
-stretch of weeks takes next to no time, the next is twice as long.
+stretch of weeks takes next to no time, the next is twice as long, and longer after one without.
 
 A text is found in capitals or not, as ``positionCaseInsensitiveUTF8`` does. Before that the text
 indexes ``by_word`` skip rows whose lowered texts do not have the text's longest runs of ASCII
@@ -30,6 +30,9 @@ SECONDS = 2.0
 """For so long a search goes on to a further week."""
 _QUICK = 0.5
 """A stretch of weeks that takes fewer seconds is followed by one twice as long."""
+_FURTHER = 16
+"""So many times as long is what follows a stretch without a hit: no index is read twice for what
+is nowhere."""
 LONGEST = 1_000
 """Characters that can be looked for."""
 _QUESTIONS = ("text_search/_turns", "text_search/_tools", "text_search/_messages")
@@ -132,28 +135,34 @@ def find_text(
         raise ValueError(f"Write a text to find: 1 to {LONGEST} characters.")
     window = window or Window()
     # That a row is there twice until it is merged changes nothing of this.
-    [(first, last, rows)] = ask(store, "text_search/range", {"final": 0}, project=project).rows
-    if not rows:
+    # Messages are of the time of a call; those without are few, or all there is.
+    for name in ("text_search/range", "text_search/range_of_messages"):
+        [(first, last, rows)] = ask(store, name, {"final": 0}, project=project).rows
+        if rows:
+            break
+    else:
         return Search([], [], None, finished=True, next="", sql="")
     oldest = max(utc(first), window.since)
-    newest = to = min(utc(last) + timedelta(microseconds=1), window.until)
+    newest = min(utc(last) + timedelta(microseconds=1), window.until)
+    to = window.until if newest > oldest else oldest
     hits: list[Hit] = []
     began = now = time.monotonic()
     weeks = 1
     wanted = filter or TurnFilter()
     parts = _filtered(wanted)
     while to > oldest:
-        since = max(_monday(to) - timedelta(weeks=weeks - 1), window.since)
+        since = max(_monday(min(to, newest)) - timedelta(weeks=weeks - 1), window.since)
+        since = since if since > oldest else window.since
         given = {**text_parameters(text, project, (since, to), limit), **wanted.values}
         found, to = _of_weeks(store, text, since, parts, given)
         hits += found
         before, now = now, time.monotonic()
         if len(hits) >= limit or now - began >= seconds:
             break
-        weeks = 2 * weeks if now - before < _QUICK else 1
+        weeks = _FURTHER * weeks if not found else 2 * weeks if now - before < _QUICK else 1
     hits = _each_once(hits)
-    finished, back_to = to <= oldest, max(to, EARLIEST)
-    given = {**text_parameters(text, project, (back_to, newest), limit), **wanted.values}
+    finished, back_to = to <= oldest, max(to, _monday(oldest + timedelta(microseconds=1)))
+    given = {**text_parameters(text, project, (to, window.until), limit), **wanted.values}
     sql = shown_sql(text_question("text_search/everything", given, **parts), given)
     following = "" if finished else to.isoformat()
     return Search(hits, _sessions(store, hits, project), back_to, finished, following, sql)

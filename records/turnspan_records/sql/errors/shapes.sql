@@ -5,7 +5,7 @@ FROM
     SELECT
         source, name, error, shape,
         count() AS times,
-        uniqExactIf((project, turn_id), turn_id != '') AS turns,
+        uniqExactIf(cityHash64(project, turn_id), turn_id != '') AS turns,
         toUnixTimestamp64Nano(min(start_time)) AS first,
         toUnixTimestamp64Nano(max(start_time)) AS last,
         argMax((project, session_id, turn_id, span_id, message), start_time) AS newest

@@ -5,7 +5,7 @@
 if(response_model != '', toString(response_model),
     transform(
         concat(project, '\n', toString(request_model), '\n', toString(toDate(start_time))),
-        {model_answers}.1, {model_answers}.2,
+        ({model_answers} AS answers).1, answers.2,
         transform(
             concat(project, '\n', toString(request_model), '\n'),
-            {model_answers}.1, {model_answers}.2, toString(request_model))))
+            answers.1, answers.2, toString(request_model))))

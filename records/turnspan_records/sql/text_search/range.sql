@@ -1,3 +1,4 @@
+-- Of all projects it is told from the parts alone, without reading a row.
 SELECT toUnixTimestamp64Nano(min(first)), toUnixTimestamp64Nano(max(last)), sum(rows)
 FROM
 (
@@ -6,6 +7,6 @@ FROM
     UNION ALL
     SELECT min(start_time), max(start_time), count() FROM tool_call WHERE {of_project}
     UNION ALL
-    SELECT min(first_seen), max(first_seen), count() FROM message WHERE {of_project}
+    SELECT min(start_time), max(start_time), count() FROM llm_call WHERE {of_project}
 )
 WHERE rows > 0

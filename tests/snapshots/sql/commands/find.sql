@@ -19,10 +19,10 @@ FROM
  WHERE (({project:String} = '') OR (project = {project:String}))
  UNION ALL
  SELECT
-  min(first_seen),
-  max(first_seen),
+  min(start_time),
+  max(start_time),
   count()
- FROM message
+ FROM llm_call
  WHERE (({project:String} = '') OR (project = {project:String}))
 )
 WHERE rows > 0;

@@ -10,7 +10,7 @@ FROM
   error,
   shape,
   count() AS times,
-  uniqExactIf((project, turn_id), turn_id != '') AS turns,
+  uniqExactIf(cityHash64(project, turn_id), turn_id != '') AS turns,
   toUnixTimestamp64Nano(min(start_time)) AS first,
   toUnixTimestamp64Nano(max(start_time)) AS last,
   argMax((project, session_id, turn_id, span_id, message), start_time) AS newest
@@ -49,100 +49,7 @@ FROM
      GROUP BY asked
      HAVING (countIf(response_model = '') > 0) AND (answered != '')
     )
-   )).1, ((
-    SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
-    FROM
-    (
-     SELECT
-      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
-      argMaxIf(toString(response_model), newest, response_model != '') AS answered
-     FROM
-     (
-      SELECT
-       project,
-       request_model,
-       response_model,
-       toDate(start_time) AS day,
-       max(start_time) AS newest
-      FROM llm_call
-      WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
-       SELECT request_model
-       FROM llm_call
-       WHERE response_model = ''
-      ))
-      GROUP BY
-       project,
-       request_model,
-       response_model,
-       day
-     )
-     ARRAY JOIN [true, false] AS by_day
-     GROUP BY asked
-     HAVING (countIf(response_model = '') > 0) AND (answered != '')
-    )
-   )).2, transform(concat(project, '\n', toString(request_model), '\n'), ((
-    SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
-    FROM
-    (
-     SELECT
-      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
-      argMaxIf(toString(response_model), newest, response_model != '') AS answered
-     FROM
-     (
-      SELECT
-       project,
-       request_model,
-       response_model,
-       toDate(start_time) AS day,
-       max(start_time) AS newest
-      FROM llm_call
-      WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
-       SELECT request_model
-       FROM llm_call
-       WHERE response_model = ''
-      ))
-      GROUP BY
-       project,
-       request_model,
-       response_model,
-       day
-     )
-     ARRAY JOIN [true, false] AS by_day
-     GROUP BY asked
-     HAVING (countIf(response_model = '') > 0) AND (answered != '')
-    )
-   )).1, ((
-    SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
-    FROM
-    (
-     SELECT
-      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
-      argMaxIf(toString(response_model), newest, response_model != '') AS answered
-     FROM
-     (
-      SELECT
-       project,
-       request_model,
-       response_model,
-       toDate(start_time) AS day,
-       max(start_time) AS newest
-      FROM llm_call
-      WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
-       SELECT request_model
-       FROM llm_call
-       WHERE response_model = ''
-      ))
-      GROUP BY
-       project,
-       request_model,
-       response_model,
-       day
-     )
-     ARRAY JOIN [true, false] AS by_day
-     GROUP BY asked
-     HAVING (countIf(response_model = '') > 0) AND (answered != '')
-    )
-   )).2, toString(request_model)))) AS name,
+   ) AS answers).1, answers.2, transform(concat(project, '\n', toString(request_model), '\n'), answers.1, answers.2, toString(request_model)))) AS name,
    toString(error_type) AS error,
    failure_shape AS shape,
    leftUTF8(error_message, 400) AS message,
@@ -231,100 +138,7 @@ LEFT JOIN
     GROUP BY asked
     HAVING (countIf(response_model = '') > 0) AND (answered != '')
    )
-  )).1, ((
-   SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
-   FROM
-   (
-    SELECT
-     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
-     argMaxIf(toString(response_model), newest, response_model != '') AS answered
-    FROM
-    (
-     SELECT
-      project,
-      request_model,
-      response_model,
-      toDate(start_time) AS day,
-      max(start_time) AS newest
-     FROM llm_call
-     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
-      SELECT request_model
-      FROM llm_call
-      WHERE response_model = ''
-     ))
-     GROUP BY
-      project,
-      request_model,
-      response_model,
-      day
-    )
-    ARRAY JOIN [true, false] AS by_day
-    GROUP BY asked
-    HAVING (countIf(response_model = '') > 0) AND (answered != '')
-   )
-  )).2, transform(concat(project, '\n', toString(request_model), '\n'), ((
-   SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
-   FROM
-   (
-    SELECT
-     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
-     argMaxIf(toString(response_model), newest, response_model != '') AS answered
-    FROM
-    (
-     SELECT
-      project,
-      request_model,
-      response_model,
-      toDate(start_time) AS day,
-      max(start_time) AS newest
-     FROM llm_call
-     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
-      SELECT request_model
-      FROM llm_call
-      WHERE response_model = ''
-     ))
-     GROUP BY
-      project,
-      request_model,
-      response_model,
-      day
-    )
-    ARRAY JOIN [true, false] AS by_day
-    GROUP BY asked
-    HAVING (countIf(response_model = '') > 0) AND (answered != '')
-   )
-  )).1, ((
-   SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
-   FROM
-   (
-    SELECT
-     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
-     argMaxIf(toString(response_model), newest, response_model != '') AS answered
-    FROM
-    (
-     SELECT
-      project,
-      request_model,
-      response_model,
-      toDate(start_time) AS day,
-      max(start_time) AS newest
-     FROM llm_call
-     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
-      SELECT request_model
-      FROM llm_call
-      WHERE response_model = ''
-     ))
-     GROUP BY
-      project,
-      request_model,
-      response_model,
-      day
-    )
-    ARRAY JOIN [true, false] AS by_day
-    GROUP BY asked
-    HAVING (countIf(response_model = '') > 0) AND (answered != '')
-   )
-  )).2, toString(request_model)))) AS model,
+  ) AS answers).1, answers.2, transform(concat(project, '\n', toString(request_model), '\n'), answers.1, answers.2, toString(request_model)))) AS model,
   sum(times)
  FROM
  (

@@ -1,9 +1,15 @@
+SELECT
+ toUnixTimestamp64Nano(min(start_time)),
+ toUnixTimestamp64Nano(max(start_time)),
+ count()
+FROM turn_summary;
+
 WITH
  page AS
  (
   SELECT start_time
   FROM turn_summary AS t
-  WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) IN ({f0:Array(String)})) AND (NOT (agent_name IN ({f1:Array(String)}))) AND (t.rounds > {f2:Float64})
+  WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) IN ({f0:Array(String)})) AND (NOT (agent_name IN ({f1:Array(String)}))) AND (t.rounds > {f2:Float64}) AND (start_time >= {recent:DateTime64(9, 'UTC')})
   ORDER BY
    start_time DESC NULLS LAST,
    turn_id DESC,
@@ -42,7 +48,7 @@ FROM turn_summary AS t
 WHERE (start_time IN (
  SELECT start_time
  FROM page
-)) AND (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) IN ({f0:Array(String)})) AND (NOT (agent_name IN ({f1:Array(String)}))) AND (t.rounds > {f2:Float64})
+)) AND (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) IN ({f0:Array(String)})) AND (NOT (agent_name IN ({f1:Array(String)}))) AND (t.rounds > {f2:Float64}) AND (start_time >= {recent:DateTime64(9, 'UTC')})
 ORDER BY
  start_time DESC NULLS LAST,
  turn_id DESC,

@@ -1,3 +1,9 @@
+SELECT
+ toUnixTimestamp64Nano(min(start_time)),
+ toUnixTimestamp64Nano(max(start_time)),
+ count()
+FROM turn_summary;
+
 WITH
  page AS
  (
@@ -27,7 +33,7 @@ WITH
     turn_id
    FROM tool_call
    WHERE (name IN ({f3:Array(String)})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND failed
-  ))
+  )) AND (start_time >= {recent:DateTime64(9, 'UTC')})
   ORDER BY
    start_time DESC NULLS LAST,
    turn_id DESC,
@@ -90,7 +96,7 @@ WHERE (start_time IN (
   turn_id
  FROM tool_call
  WHERE (name IN ({f3:Array(String)})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND failed
-))
+)) AND (start_time >= {recent:DateTime64(9, 'UTC')})
 ORDER BY
  start_time DESC NULLS LAST,
  turn_id DESC,

@@ -3,7 +3,7 @@ WITH
  (
   SELECT start_time
   FROM turn_summary AS t
-  WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+  WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (start_time >= {recent:DateTime64(9, 'UTC')})
   ORDER BY
    toFloat64(toFloat64(t.cost_usd)) ASC NULLS LAST,
    start_time DESC,
@@ -43,7 +43,7 @@ FROM turn_summary AS t
 WHERE (start_time IN (
  SELECT start_time
  FROM page
-)) AND (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+)) AND (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (start_time >= {recent:DateTime64(9, 'UTC')})
 ORDER BY
  toFloat64(toFloat64(t.cost_usd)) ASC NULLS LAST,
  start_time DESC,

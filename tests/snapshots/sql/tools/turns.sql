@@ -1,9 +1,15 @@
+SELECT
+ toUnixTimestamp64Nano(min(start_time)),
+ toUnixTimestamp64Nano(max(start_time)),
+ count()
+FROM turn_summary;
+
 WITH
  page AS
  (
   SELECT start_time
   FROM turn_summary AS t
-  WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+  WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (start_time >= {recent:DateTime64(9, 'UTC')})
   ORDER BY
    start_time DESC NULLS LAST,
    turn_id DESC,
@@ -42,7 +48,7 @@ FROM turn_summary AS t
 WHERE (start_time IN (
  SELECT start_time
  FROM page
-)) AND (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+)) AND (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (start_time >= {recent:DateTime64(9, 'UTC')})
 ORDER BY
  start_time DESC NULLS LAST,
  turn_id DESC,
