@@ -16,8 +16,8 @@ from support.shared import trajectories
 from turnspan_clickhouse.store.client import Store
 from turnspan_demo.model import Provider
 from turnspan_demo.trajectories import load
+from turnspan_records.rerun.call_matcher import CallMatcher
 from turnspan_records.rerun.divergence import Divergence
-from turnspan_records.rerun.matching import CallMatcher
 from turnspan_records.rerun.recording import SessionRecording
 from turnspan_records.rerun.requests import AskedRequest, RequestReader
 

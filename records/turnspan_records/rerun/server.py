@@ -14,6 +14,7 @@ import orjson
 
 from turnspan.content.model import as_dict
 from turnspan.wire.rerunning.environment import RerunEnvironment
+from turnspan_records.rerun.call_matcher import CallMatcher
 from turnspan_records.rerun.divergence import Divergence
 from turnspan_records.rerun.forks import RULES, Fork, ForkError
 from turnspan_records.rerun.live import (
@@ -23,7 +24,6 @@ from turnspan_records.rerun.live import (
     pieces_as_they_come,
     sent_on,
 )
-from turnspan_records.rerun.matching import CallMatcher
 from turnspan_records.rerun.recording import PlayableCall, SessionRecording
 from turnspan_records.rerun.replies import JSON, WireReply, refusal, reply_of
 from turnspan_records.rerun.report import RerunCounts, RerunNote, RerunReport, UnaskedCall
@@ -79,7 +79,7 @@ class RerunServer:
         """The messages of the forked request, once it was sent."""
         self._counts = RerunCounts()
         self._lock = threading.Lock()
-        self._server = _Server(self)
+        self._server = _RerunServing(self)
         self._thread: threading.Thread | None = None
 
     @property
@@ -223,27 +223,27 @@ class RerunServer:
             self._counts.divergences.append(found)
 
 
-class _Server(ThreadingHTTPServer):
+class _RerunServing(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
     def __init__(self, owner: RerunServer) -> None:
         self.owner = owner
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", 0), _RerunHandler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client may hang up whenever it likes."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _RerunHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = -1
 
     @property
     def _owner(self) -> RerunServer:
-        return cast("_Server", self.server).owner
+        return cast("_RerunServing", self.server).owner
 
     def log_message(self, format: str, *args: Any) -> None:
         """Quiet."""

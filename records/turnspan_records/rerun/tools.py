@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import orjson
 
+from turnspan_records.rerun.call_matcher import Places
 from turnspan_records.rerun.divergence import Divergence
 from turnspan_records.rerun.likeness import is_alike
-from turnspan_records.rerun.matching import Places
 from turnspan_records.rerun.recording import PlayableTool, SessionRecording
 from turnspan_records.rerun.requests import RequestPlace
 
