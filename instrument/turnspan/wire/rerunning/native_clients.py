@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from turnspan.patching.models_on_the_wire import is_provider
 from turnspan.patching.patches import Args, Function, Kwargs
+from turnspan.wire.operations import asks_a_model_anywhere
 from turnspan.wire.rerunning.inner_patches import put_under
 from turnspan.wire.rerunning.network import network
 from turnspan.wire.rerunning.redirects import WEBSOCKET, redirects
@@ -36,9 +37,7 @@ def set_option(wrapped: Function, curl: Any, args: Args, kwargs: Kwargs) -> Any:
     """Around ``Curl.setopt``, which names the address of a request."""
     if redirects.server is not None and len(args) > 1 and int(args[0]) == _URL_OPTION:
         url = args[1].decode("utf-8", "replace") if isinstance(args[1], bytes) else str(args[1])
-        parts = urlsplit(url)
-        redirects.headers(WEBSOCKET, parts.scheme, parts.hostname or "", parts.port, parts.path)
-        _check(parts, "libcurl")
+        _check(urlsplit(url), "libcurl")
     return wrapped(*args, **kwargs)
 
 
@@ -59,7 +58,7 @@ async def connect_loop(wrapped: Function, loop: Any, args: Args, kwargs: Kwargs)
 
 def _check(parts: Any, kind: str) -> None:
     host = parts.hostname or ""
-    if is_provider(host):
+    if is_provider(host) or asks_a_model_anywhere("POST", parts.path or "/"):
         redirects.refuse_model(f"{kind} to {host}")
     network.check(host, parts.port)
 
