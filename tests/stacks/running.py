@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -85,12 +86,12 @@ def at_home(folder: Path) -> dict[str, str]:
     return {**kept, **own, "OPENAI_API_KEY": "k"}
 
 
-def play(cell: Cell, folder: Path) -> Played:
-    """Play a cell; its records are in the folder afterwards."""
+def play(cell: Cell, folder: Path, more: Mapping[str, str] | None = None) -> Played:
+    """Play a cell, with ``more`` in its environment; its records are in the folder afterwards."""
     store = folder / "store"
     with serving() as (url, stub):
         environment = {**os.environ, **_surroundings(url, store)}
-        environment |= cell.stack.environment.get(cell.beside, {})
+        environment |= {**cell.stack.environment.get(cell.beside, {}), **(more or {})}
         run = _run_node if cell.stack.program.endswith(".mjs") else _run_python
         try:
             ran = run(cell, environment)

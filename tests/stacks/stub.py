@@ -55,6 +55,8 @@ class Stub:
         self.requests: list[Request] = []
         self.unknown: list[str] = []
         """Paths that were asked for and are not served."""
+        self.bodies: list[bytes] = []
+        """What the answered requests sent, in any order where several came at once."""
         self._lock = threading.Lock()
         self._numbers = count(1)
         self._earlier: dict[str, Asked] = {}
@@ -118,6 +120,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not wire_replies.api_of(path):
             self._unknown()
             return
+        self.stub.bodies.append(body)
         request, asked, said = self.stub.answer(path, json.loads(body))
         if said.error:
             refused = {"message": said.error, "type": "invalid_request_error", "code": "bad"}
