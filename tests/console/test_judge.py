@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +14,9 @@ import pytest
 from support.kept_stores import migrated
 from support.landing import insert
 from support.rows import turn
-from support.story import Invoke
+from support.story import ENTRY, Invoke, Spawn
 from turnspan.testing import ModelServer
+from turnspan.testing.model_server import ModelRequest
 from turnspan_clickhouse.store.dsn import Dsn
 
 FILE = 'name = "tone"\nmodel = "gpt-4o"\ntemplate = "{answer}"\nlabels = ["kind", "rude"]\n'
@@ -61,6 +65,33 @@ def test_a_run_says_what_it_did_and_how_far_people_agree(
     assert json.loads(invoke("sql", projects, "--format", "json").stdout) == [
         {"project": "shop-judge", "n": 0}
     ]
+
+
+@pytest.mark.release
+def test_a_killed_run_pays_only_for_what_was_under_way_twice(tmp_path: Path, spawn: Spawn) -> None:
+    """Killed with -9 it goes on where it ended: each turn is judged once, four asked at a time."""
+    dsn = Dsn(scheme="chdb", path=tmp_path / "store")
+    with migrated(dsn) as store:
+        insert(store, *(turn(f"t{n}", n, response_text=f"Hi {n}") for n in range(24)))
+    (tmp_path / "judge.toml").write_text(FILE + 'api_key_env = ""\n')
+
+    def slow(_request: ModelRequest) -> str:
+        time.sleep(0.2)
+        return '{"label": "kind"}'
+
+    with ModelServer(slow) as server:
+        judge = ("judge", "--with", str(tmp_path / "judge.toml"), "--base-url", server.url)
+        line = ("--store", str(dsn), *judge, "--format", "json")
+        with subprocess.Popen([sys.executable, "-c", ENTRY, *line]) as killed:
+            while len(server.requests) < 10 and killed.poll() is None:
+                time.sleep(0.02)
+            killed.kill()
+        report = json.loads(spawn(*line).stdout)["report"]
+        assert report["known"] >= 4 and report["known"] + report["judged"] == 24
+        assert len(server.requests) <= 24 + 4
+    sql = "SELECT count() AS n FROM annotation"
+    counted = spawn("--store", str(dsn), "sql", sql, "--format", "json")
+    assert json.loads(counted.stdout) == [{"n": 24}]
 
 
 def test_wrong_usage(invoke: Invoke, filled: str, tmp_path: Path) -> None:
