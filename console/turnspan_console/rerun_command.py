@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import turnspan
@@ -48,6 +49,7 @@ class Rerunning:
         self._program = program
         self._store = store
         self._quiet = quiet
+        self._began = datetime.now(timezone.utc)
         self._options = options
 
     def once(self, fork: Fork | None = None, attempt: str = "") -> RerunDone:
@@ -103,7 +105,7 @@ class Rerunning:
 
         try:
             with open_chosen() as store:
-                found = [recorded_by(store, one.report.rerun_id) for one in done]
+                found = [recorded_by(store, one.report.rerun_id, self._began) for one in done]
         except StoreError as error:
             note(f"what the program recorded is not looked up: {error}")
             return list(done)

@@ -17,6 +17,7 @@ from turnspan_clickhouse.store import zstd
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row, selected
 from turnspan_records.access.questions import ask
+from turnspan_records.access.window import as_parameter
 from turnspan_records.conversation import MessageRecord, ToolFacts
 from turnspan_records.lookup import SHORTEST_PREFIX
 from turnspan_records.messages import load_messages, load_sources, prompt_text
@@ -292,8 +293,12 @@ def _unpacked(path: Path) -> bytes:
     return found
 
 
-def recorded_by(store: Store, rerun_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The sessions that a rerun recorded, and its turns, with calls that are in none."""
-    rows = ask(store, "rerun/recorded_by", rerun=rerun_id).dicts()
+def recorded_by(
+    store: Store, rerun_id: str, since: datetime
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The sessions that a rerun recorded since it began, and its turns, with calls that are in
+    none."""
+    began = as_parameter(since)
+    rows = ask(store, "rerun/recorded_by", rerun=rerun_id, since=began).dicts()
     sessions = dict.fromkeys(str(row["session_id"]) for row in rows if row["session_id"])
     return tuple(sessions), tuple(dict.fromkeys(str(row["answer"]) for row in rows))

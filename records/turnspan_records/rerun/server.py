@@ -41,8 +41,11 @@ S = TypeVar("S", bound="RerunServer")
 class RerunServer:
     """Answers a program's requests on loopback out of a recording. A context manager.
 
-    Every request has to name ``secret`` in the header ``x-turnspan-rerun``. The protocol is in
-    docs/again/rerun.md.
+    A model's request comes as the program sent it, with three headers more: ``x-turnspan-rerun``
+    (the ``secret``; without it a request is refused), ``x-turnspan-origin`` (scheme, host and port
+    that it was for) and ``x-turnspan-place`` (``RequestPlace.read``). A tool call is asked about by
+    ``POST /turnspan/tool`` (``ToolMatcher.answer``), and ``POST /turnspan/note`` takes a
+    ``RerunNote``.
 
     Args:
         recording: what is played.
