@@ -48,7 +48,10 @@ def test_the_same_requests_and_no_tool(stack: Any, stream: bool, tmp_path: Path)
         report = server.report()
     assert (report.divergences, report.unasked, report.notes) == ((), (), ())
     assert sorted(server.bodies) == sorted(first.stub.bodies)
-    assert (again.stub.bodies, again.ran) == ([], [])
+    assert again.stub.bodies == []
+    assert (sum(report.tools_answered.values()), report.tools_ran) == (len(first.ran), {})
+    if "MCP" not in stack.name:  # that program logs what it asks a server for, and what it gets
+        assert again.ran == []
     assert again.replies == first.replies
     sessions = {row["session_id"] for row in Records(again.store).calls}
     assert sessions == {f"{call['session_id']}~{server.rerun_id}"}
