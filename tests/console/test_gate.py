@@ -39,7 +39,7 @@ def test_exit_codes_say_what_was_found(invoke: Invoke, place: Path) -> None:
     worse = invoke(*VERSIONS, "head.json")
     assert worse.exit_code == 1, worse.output
     assert worse.output.startswith("head against base: worse in completion, cost, stop:error\n")
-    assert re.search(r"completion +100.0% +62.5% +-37.5 points +-4\d.\d points to", worse.output)
+    assert re.search(r"completion +worse +100.0% +62.5% +-37.5 points +-4\d.\d to", worse.output)
     assert "head0" in worse.output and "\x1b" not in worse.output
     allowed = [f"--max-worse={one}" for one in ("completion=60%", "stop:error=60%", "cost=0.01")]
     assert invoke(*VERSIONS, "head.json", *allowed).exit_code == 0

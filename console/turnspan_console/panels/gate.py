@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from rich.text import Text
+
 from turnspan_console import styles
 from turnspan_console.output import Output
-from turnspan_console.page import Page
 from turnspan_console.panels.results import print_block
 from turnspan_console.values import UNKNOWN, counted, dollars, one_line, seconds
 from turnspan_records.gating.verdict import ChangedCase, GateReport, MeasureChange
 
-_COLUMNS = ("measure", "base", "head", "change", "95_%_interval", "would_see", "result")
+_COLUMNS = ("measure", "result", "base", "head", "change", "95_%_interval", "would_see")
 _STYLES = {"passed": styles.GOOD, "worse": styles.BAD, "too_little_data": styles.WARN}
 _VALUES: dict[str, Callable[[float], str]] = {
     "share": lambda value: f"{value:.1%}",
@@ -24,9 +25,8 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#|~!&])")
 
 def print_gate(report: GateReport, output: Output, page: str = "") -> None:
     """Write a report for a person."""
-    lines = Page(output)
-    lines.line((_verdict(report), _STYLES[report.verdict]))
-    lines.line((_sample(report), styles.FAINT))
+    output.line(Text(_verdict(report), _STYLES[report.verdict]))
+    output.line(Text(_sample(report), styles.FAINT))
     print_block(_COLUMNS, [_row(one) for one in report.measures], output)
     for one in report.worse:
         if one.cases:
@@ -83,14 +83,15 @@ def _sample(report: GateReport) -> str:
 def _row(one: MeasureChange) -> tuple[str, ...]:
     found = one.estimate
     if found is None or one.detectable is None:
-        return (one.name, *(UNKNOWN,) * 5, f"not tested: {counted(one.units, 'value')}")
+        return (one.name, f"not tested: {counted(one.units, 'value')}", *(UNKNOWN,) * 5)
+    low, high = (_change(one, found.base, value) for value in (found.low, found.high))
     return (
         one.name,
+        one.state.replace("_", " ") + (f", {one.max_worse} allowed" if one.max_worse else ""),
         *(_value(one, value) for value in (found.base, found.head)),
         _change(one, found.base, found.change),
-        f"{_change(one, found.base, found.low)} to {_change(one, found.base, found.high)}",
+        f"{low.removesuffix(' points')} to {high}",
         _change(one, found.base, one.detectable).lstrip("+"),
-        one.state.replace("_", " ") + (f", {one.max_worse} allowed" if one.max_worse else ""),
     )
 
 
