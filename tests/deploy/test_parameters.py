@@ -54,10 +54,7 @@ LOOKED_AT = {
         *("place.condition", "columns", "fragments", "texts", "texts_so_far"),
         *("given", "{'spans': spans}"),
     },
-    "replay.py": {"scope_condition(session_id)", "columns", "fragments", "texts"},
     "recording.py": {"columns", "texts"},
-    "outline.py": {"scope_condition(session_id)", "columns", "previews.CUT", "str(HEAD)", "texts"},
-    "replay.py": {"place.condition", "columns", "fragments", "texts", "given", "{'spans': spans}"},
     "outline.py": {
         *("scope_condition(session_id)", "columns", "previews.CUT", "str(HEAD)", "texts", "given"),
     },
