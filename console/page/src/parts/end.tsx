@@ -28,6 +28,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   refusal: kind("refused", "ban", "bad", "--n8"),
   loop_detected: kind("loop", "repeat", "bad", "--c3"),
   max_tokens: kind("cut by the token limit", "circle-stop", "warn", "--c2"),
+  budget_exceeded: kind("limit reached", "circle-stop", "warn", "--n9"),
   round_cap: kind("round limit", "circle-stop", "warn", "--c1"),
   user_aborted: kind("cancelled", "hand", "warn", "--c7"),
   empty_no_tools: kind("no answer", "circle-stop", "warn", "--c5"),

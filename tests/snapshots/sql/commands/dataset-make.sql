@@ -93,3 +93,7 @@ WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));
 SELECT count()
 FROM consortium
 WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));
+
+SELECT count()
+FROM llm_call_running
+WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));

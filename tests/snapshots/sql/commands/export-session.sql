@@ -27,23 +27,21 @@ SELECT
  stream_outcome,
  lower(hex(tool_definitions)) AS tools_hash,
  attributes['turnspan.response.details'] AS details,
- toUInt32(if(other = 0, toInt64(length(input_messages)), toInt64(other) - 1)) AS repeated,
- arrayMap(h -> lower(hex(h)), arraySlice(input_messages, repeated + 1)) AS input_hashes,
+ sent_count,
+ multiIf(((before.1) <= sent_count) AND ((sent_count - (before.1)) < length(sent_digests)) AND ((sent_digests[(toInt64(before.1) - toInt64(sent_count)) - 1]) = (before.2)), toUInt32(before.1), sent_count <= length(sent_last), 0, NULL) AS repeated,
+ arrayMap(h -> lower(hex(h)), arraySlice(sent_last, ((length(sent_last) + 1) + ifNull(repeated, sent_count)) - sent_count)) AS input_hashes,
  arrayMap(h -> lower(hex(h)), output_messages) AS output_hashes,
  lower(hex(system_prompt)) AS system_hash
 FROM
 (
  SELECT
   *,
-  if(startsWith(input_messages, before), length(before) + 1, arrayFirstIndex((old, new) -> (old != new), arrayResize(before, length(input_messages)), input_messages)) AS other
- FROM
- (
-  SELECT
-   *,
-   lagInFrame(input_messages) OVER (PARTITION BY agent_name ORDER BY start_time ASC, span_id ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
-  FROM llm_call
-  WHERE (project = {project:String}) AND (session_id = {session:String})
- )
+  sent_last,
+  sent_digests,
+  input_messages.size0 AS sent_count,
+  lagInFrame((sent_count, sent_digests[-1])) OVER (PARTITION BY agent_name ORDER BY start_time ASC, span_id ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
+ FROM llm_call
+ WHERE (project = {project:String}) AND (session_id = {session:String})
 ) AS sent
 ORDER BY
  start_time ASC,

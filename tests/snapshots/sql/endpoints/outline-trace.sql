@@ -145,7 +145,6 @@ SELECT
  tokens_estimated,
  consortium_id,
  length(sent.response_text) AS answered_bytes,
- length(input_messages) AS sent_count,
  lower(hex(tool_definitions)) AS tools_hash,
  toUInt32(0) AS repeated,
  arrayMap(h -> lower(hex(h)), input_messages) AS input_hashes,

@@ -737,6 +737,52 @@ ALTER TABLE turnspan.llm_call
 ALTER TABLE turnspan.turn_summary
  (ADD COLUMN IF NOT EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(if(error_type != '', leftUTF8(error_message, 400), ''), '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', '#') CODEC(ZSTD(3)));
 
+ALTER TABLE turnspan.message
+ (ADD COLUMN IF NOT EXISTS `head` String MATERIALIZED toJSONString((toUInt32(length(parts)), if(role != 'assistant', '', hex(sipHash64(trimBoth(arrayStringConcat(arrayMap(p -> (p.4), arrayFilter(p -> ((p.1) = 'text'), JSONExtract(parts, 'Array(Tuple(type String, id String, name String,\n                    content String, arguments String, response String))') AS found)), '\n\n')), arrayMap(p -> (p.2, p.3), arrayFilter(p -> ((p.1) = 'tool_call'), found))))), if(empty(found) AND (parts NOT IN ('', '[]')), [('text', '', '', leftUTF8(parts, 301), '', '', '')], arrayMap((p, answer) -> (p.1, p.2, p.3, leftUTF8(p.4, 301), leftUTF8(p.5, 301), leftUTF8(answer, 301), if((p.1) = 'tool_call_response', hex(sipHash64(translate(answer, ' \n\t', ''))), '')), found, arrayMap((p, blocks) -> if((NOT empty(blocks)) AND arrayAll(block -> ((block.1) = 'text'), blocks), arrayStringConcat(blocks.2, '\n'), p.6), found, arrayMap(p -> JSONExtract(if(startsWith(p.6, '[{'), p.6, ''), 'Array(Tuple(type String, text String))'), found)))))) CODEC(ZSTD(6))),
+ (MATERIALIZE COLUMN head);
+
+ALTER TABLE turnspan.llm_call
+ (ADD COLUMN IF NOT EXISTS `sent_last` Array(FixedString(16)) MATERIALIZED arraySlice(input_messages, -16) CODEC(ZSTD(3))),
+ (ADD COLUMN IF NOT EXISTS `sent_digests` Array(UInt32) MATERIALIZED arraySlice(arrayPushFront(arrayMap(sum -> toUInt32(bitShiftRight(sum, 32)), arrayCumSum(arrayMap((message, at) -> cityHash64(message, at), input_messages, arrayEnumerate(input_messages)))), toUInt32(0)), -17) CODEC(ZSTD(3))),
+ (MATERIALIZE COLUMN sent_last),
+ (MATERIALIZE COLUMN sent_digests);
+
+CREATE TABLE IF NOT EXISTS turnspan.llm_call_running
+(
+ `project` LowCardinality(String) CODEC(ZSTD(1)),
+ `service` LowCardinality(String) CODEC(ZSTD(1)),
+ `environment` LowCardinality(String) CODEC(ZSTD(1)),
+ `session_id` String CODEC(ZSTD(3)),
+ `turn_id` String CODEC(ZSTD(3)),
+ `trace_id` String CODEC(ZSTD(3)),
+ `span_id` String CODEC(ZSTD(3)),
+ `parent_span_id` String CODEC(ZSTD(3)),
+ `start_time` DateTime64(9, 'UTC') CODEC(T64),
+ `round` UInt32 CODEC(T64, ZSTD(1)),
+ `status` LowCardinality(String) CODEC(ZSTD(1)),
+ `provider` LowCardinality(String) CODEC(ZSTD(1)),
+ `operation` LowCardinality(String) CODEC(ZSTD(1)),
+ `request_model` LowCardinality(String) CODEC(ZSTD(1)),
+ `request_parameters` String CODEC(ZSTD(6)),
+ `stream` Bool CODEC(ZSTD(1)),
+ `input_messages` Array(FixedString(16)) CODEC(ZSTD(6)),
+ `system_prompt` FixedString(16) CODEC(ZSTD(1)),
+ `tool_definitions` FixedString(16) CODEC(ZSTD(1)),
+ `response_text` String CODEC(ZSTD(6)),
+ `response_thoughts` String CODEC(ZSTD(6)),
+ `tool_calls` String CODEC(ZSTD(6)),
+ `agent_name` LowCardinality(String) CODEC(ZSTD(1)),
+ `scope_name` LowCardinality(String) CODEC(ZSTD(1)),
+ `attributes` Map(LowCardinality(String), String) CODEC(ZSTD(6)),
+ `writer` LowCardinality(String) CODEC(ZSTD(1)),
+ `written_at` DateTime64(9, 'UTC') CODEC(Delta, ZSTD(3)),
+ INDEX by_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1,
+ INDEX by_span span_id TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(written_at)
+ORDER BY (project, session_id, start_time, span_id)
+SETTINGS non_replicated_deduplication_window = 10000;
+
 CREATE TABLE IF NOT EXISTS turnspan.dataset_case
 (
  `project` LowCardinality(String) CODEC(ZSTD(1)),
