@@ -49,7 +49,7 @@ def command() -> None:
     "--score",
     "SCORER",
     "A scorer: exact, contains, regex[:PATTERN], json_schema:FILE, numeric[:TOLERANCE], "
-    "tools[:exact|in_order|any_order|subset], cost:USD, latency:SECONDS, no_errors, or "
+    "tools[:ORDER] (exact, in_order, any_order, subset), cost:USD, latency:SECONDS, no_errors, or "
     "MODULE:FUNCTION. Repeatable.",
     "scorers",
 )
