@@ -23,6 +23,7 @@ from turnspan import config
 from turnspan.annotations.judgments import id_of
 from turnspan.loop.artifacts import resource_of
 from turnspan.redaction.redactor import Redactor
+from turnspan.runtime.type_guards import kind_of
 from turnspan.tracing.content_store import Judgment
 from turnspan.tracing.state import current, taking_facts
 from turnspan_clickhouse.files.file_lock import FileLock
@@ -312,7 +313,7 @@ def _record(agent: Any, project: str, store: str | None) -> str:
 
 
 def _name_of(agent: Any) -> str:
-    kind: Any = agent if hasattr(agent, "__qualname__") else type(agent)
+    kind: Any = agent if hasattr(agent, "__qualname__") else kind_of(agent)
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
