@@ -21,9 +21,9 @@ from turnspan_console.checks.check import Check
 from turnspan_console.commands.init import ProjectSetup
 from turnspan_console.output import JSON_VERSION
 from turnspan_console.values import id_name
-from turnspan_records.cases.dataset import DatasetDifference
-from turnspan_records.cases.experiment_results import ExperimentResults
-from turnspan_records.cases.experiment_run import ExperimentRun
+from turnspan_records.again.cases.dataset import DatasetDifference
+from turnspan_records.again.cases.experiment_results import ExperimentResults
+from turnspan_records.again.cases.experiment_run import ExperimentRun
 from turnspan_records.consortium.run_detail import ConsortiumRun
 from turnspan_records.contexts import AssembledContext
 from turnspan_records.conversation import Conversation

@@ -15,8 +15,8 @@ import random
 import time
 from dataclasses import dataclass
 
-from turnspan_records.gating.figures import RunFigures, VersionFigures
-from turnspan_records.gating.verdict import GateLimits, compared
+from turnspan_records.again.gating.figures import RunFigures, VersionFigures
+from turnspan_records.again.gating.verdict import GateLimits, compared
 
 LIMITS = GateLimits(max_worse={"duration": "0"})  # else seconds are not tested
 ENDS = ("tool_failure", "round_cap", "error", "max_tokens")

@@ -17,8 +17,8 @@ from turnspan_console.failures import USAGE, Failure
 from turnspan_console.output import note
 
 if TYPE_CHECKING:
-    from turnspan_records.rerun import RerunReport, SessionRecording
-    from turnspan_records.rerun.forks import Fork
+    from turnspan_records.again.rerun import RerunReport, SessionRecording
+    from turnspan_records.again.rerun.forks import Fork
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Rerunning:
 
     def once(self, fork: Fork | None = None, attempt: str = "") -> RerunDone:
         """Run the program to its end. Raises ``Failure`` where it cannot be started."""
-        from turnspan_records.rerun import RerunServer
+        from turnspan_records.again.rerun import RerunServer
 
         with RerunServer(self._recording, fork=fork, **self._options) as server:
             variables = server.environment(attempt).variables(os.environ)
@@ -101,7 +101,7 @@ class Rerunning:
         """The same, with what each recorded; without it where no store can be read."""
         from turnspan_clickhouse.errors import StoreError
         from turnspan_console.options import open_chosen
-        from turnspan_records.rerun.recording import recorded_by
+        from turnspan_records.again.rerun.recording import recorded_by
 
         try:
             with open_chosen() as store:

@@ -108,7 +108,7 @@ _LATER = {
     "turnspan.loop.versions": "Version",
     "turnspan.tracing.context_blocks": "ContextAssembly context_assembly",
     "turnspan.tracing.propagation": "extract inject",
-    "turnspan_records.rerun": "rerun",
+    "turnspan_records.again.rerun": "rerun",
 }
 """Modules, with the names that are loaded from them when they are first used: most applications use
 few of them, and a program that calls ``instrument()`` does so once."""

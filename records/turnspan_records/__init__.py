@@ -17,9 +17,16 @@ from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access import Note
 from turnspan_records.access import open_records as open
 from turnspan_records.access.window import Window, window
-from turnspan_records.cases.dataset import Case, Dataset, datasets, load_dataset, make_dataset
-from turnspan_records.cases.experiment_run import ExperimentRun, run_experiment
-from turnspan_records.cases.scores import CaseResult, Score
+from turnspan_records.again.cases.dataset import Case, Dataset, datasets, load_dataset, make_dataset
+from turnspan_records.again.cases.experiment_run import ExperimentRun, run_experiment
+from turnspan_records.again.cases.scores import CaseResult, Score
+from turnspan_records.again.gating.verdict import (
+    ChangedCase,
+    GateLimits,
+    GateReport,
+    MeasureChange,
+    gate,
+)
 from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run, consortium_runs
 from turnspan_records.contexts import (
     AssembledContext,
@@ -37,13 +44,6 @@ from turnspan_records.conversation import (
 from turnspan_records.detail import detail
 from turnspan_records.detail_types import Detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
-from turnspan_records.gating.verdict import (
-    ChangedCase,
-    GateLimits,
-    GateReport,
-    MeasureChange,
-    gate,
-)
 from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.judging.judge_model import judge_scorer
 from turnspan_records.judging.judge_prompt import JudgeItem, JudgeVerdict

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.story import ENTRY, Invoke
-from turnspan_records.gating.figures import RunFigures, VersionFigures, write_figures
+from turnspan_records.again.gating.figures import RunFigures, VersionFigures, write_figures
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ import turnspan_records
 from support.story import Invoke
 from turnspan_clickhouse.store.client import Result
 from turnspan_records.diagnostics import diagnostics
-from turnspan_records.diagnostics.alerts import (
+from turnspan_records.screens.alerts import (
     Condition,
     Watched,
     changes,

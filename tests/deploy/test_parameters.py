@@ -71,6 +71,8 @@ LOOKED_AT = {
     "overview.py": {"wanted.where", "looks"},
     "figures.py": {"wanted.where", "_LOOPS"},
     "case_sources.py": {"turns.where"},
+    # Columns of the answer, and the question, as Grafana's rule asks it.
+    "alerts.py": {"chosen", "inner"},
     "judge_run.py": {"wanted.where"},
     # One of ORDERS, and one of two constants.
     "queues.py": {"source", "order", "_source(queue)"},

@@ -17,8 +17,8 @@ from turnspan_clickhouse.rows.tables import Annotation, DatasetCase
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.row_writer import judging_spool
-from turnspan_records.cases.case_sources import CaseColumns, cases_of_file, cases_of_turns
-from turnspan_records.cases.dataset import (
+from turnspan_records.again.cases.case_sources import CaseColumns, cases_of_file, cases_of_turns
+from turnspan_records.again.cases.dataset import (
     Case,
     Dataset,
     DatasetError,

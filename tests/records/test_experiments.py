@@ -23,9 +23,13 @@ from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.cli import turnspan as command
 from turnspan_records.access import open_records
-from turnspan_records.cases.dataset import Case, make_dataset
-from turnspan_records.cases.experiment_run import ExperimentError, ExperimentRun, run_experiment
-from turnspan_records.cases.scores import CaseResult
+from turnspan_records.again.cases.dataset import Case, make_dataset
+from turnspan_records.again.cases.experiment_run import (
+    ExperimentError,
+    ExperimentRun,
+    run_experiment,
+)
+from turnspan_records.again.cases.scores import CaseResult
 
 pytestmark = pytest.mark.with_schema
 HOSTILE = "\x00\x1b[31m‮<&>"

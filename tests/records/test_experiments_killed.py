@@ -16,7 +16,7 @@ import pytest
 import turnspan_records
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_records.access import open_records
-from turnspan_records.cases.dataset import Case, make_dataset
+from turnspan_records.again.cases.dataset import Case, make_dataset
 
 pytestmark = pytest.mark.with_schema
 TESTS = Path(__file__).parent.parent

@@ -17,16 +17,22 @@ from support.camp_rows import camp_rows, score
 from support.landing import insert
 from support.rows import tool, turn
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.gating.estimates import exchanges, holm, paired, sign_flips, unpaired
-from turnspan_records.gating.figures import (
+from turnspan_records.again.gating.estimates import exchanges, holm, paired, sign_flips, unpaired
+from turnspan_records.again.gating.figures import (
     RunFigures,
     VersionFigures,
     figures,
     read_figures,
     write_figures,
 )
-from turnspan_records.gating.measures import distance
-from turnspan_records.gating.verdict import GateLimits, GateReport, compared, gate, project_limits
+from turnspan_records.again.gating.measures import distance
+from turnspan_records.again.gating.verdict import (
+    GateLimits,
+    GateReport,
+    compared,
+    gate,
+    project_limits,
+)
 
 REPOSITORY = Path(__file__).parents[2]
 

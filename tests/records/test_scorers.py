@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from turnspan_records.cases.dataset import Case
-from turnspan_records.cases.named_functions import LoadError
-from turnspan_records.cases.scorers import scorers_of
-from turnspan_records.cases.scores import (
+from turnspan_records.again.cases.dataset import Case
+from turnspan_records.again.cases.named_functions import LoadError
+from turnspan_records.again.cases.scorers import scorers_of
+from turnspan_records.again.cases.scores import (
     CaseResult,
     NamedScorer,
     Score,

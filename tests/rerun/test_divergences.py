@@ -16,10 +16,10 @@ from support.shared import trajectories
 from turnspan_clickhouse.store.client import Store
 from turnspan_demo.model import Provider
 from turnspan_demo.trajectories import load
-from turnspan_records.rerun.call_matcher import CallMatcher
-from turnspan_records.rerun.divergence import Divergence
-from turnspan_records.rerun.recording import SessionRecording
-from turnspan_records.rerun.requests import AskedRequest, RequestReader
+from turnspan_records.again.rerun.call_matcher import CallMatcher
+from turnspan_records.again.rerun.divergence import Divergence
+from turnspan_records.again.rerun.recording import SessionRecording
+from turnspan_records.again.rerun.requests import AskedRequest, RequestReader
 
 PATHS = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages"}
 pytestmark = pytest.mark.parametrize("module_store", ["embedded"], indirect=True)

@@ -24,8 +24,8 @@ from support.rerun_protocol import rerun_here
 from support.reruns import landed
 from turnspan.testing import ModelRequest, ModelServer, Reply, ToolRequest, record
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.rerun.recording import SessionRecording, write_recording
-from turnspan_records.rerun.server import RerunServer
+from turnspan_records.again.rerun.recording import SessionRecording, write_recording
+from turnspan_records.again.rerun.server import RerunServer
 
 pytestmark = pytest.mark.parametrize("module_store", ["embedded"], indirect=True)
 

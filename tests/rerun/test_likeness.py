@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from turnspan_records.rerun.likeness import is_alike
+from turnspan_records.again.rerun.likeness import is_alike
 
 SAME: tuple[tuple[Any, Any], ...] = (
     ("at 2026-11-27T06:51:14.123Z", "at 2027-01-02T16:00:01Z"),

@@ -16,7 +16,7 @@ import turnspan
 from support.reruns import Weather, landed, recorded, rerunning
 from turnspan.testing import ModelServer, ToolRequest, record
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.rerun.forks import Fork
+from turnspan_records.again.rerun.forks import Fork
 
 pytestmark = pytest.mark.parametrize("module_store", ["embedded"], indirect=True)
 

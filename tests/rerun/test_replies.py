@@ -20,7 +20,7 @@ from turnspan.testing import record
 from turnspan.wire.operations import FREE, operation_of
 from turnspan_clickhouse.rows.tables import LlmCall
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.rerun.recording import load_recording
+from turnspan_records.again.rerun.recording import load_recording
 
 pytestmark = pytest.mark.parametrize("module_store", ["embedded"], indirect=True)
 

@@ -14,7 +14,7 @@ import pytest
 from support.reruns import ORIGIN, Weather, recorded, rerunning
 from turnspan.testing import ModelServer, ToolRequest
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.rerun.recording import (
+from turnspan_records.again.rerun.recording import (
     RecordingError,
     load_recording,
     read_recording,

@@ -12,8 +12,8 @@ import turnspan_records
 from stacks.checks import Records
 from stacks.matrix import ALONE, STACKS, THREE, Cell, Manner
 from stacks.running import play
-from turnspan_records.rerun import RerunServer
-from turnspan_records.rerun.recording import load_recording
+from turnspan_records.again.rerun import RerunServer
+from turnspan_records.again.rerun.recording import load_recording
 
 UNEQUAL = {"DSPy"}
 """Stacks that tell the model a traceback, whose lines are those of where an error is raised."""

@@ -25,8 +25,8 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_demo.agents import play
 from turnspan_demo.model import Provider, Run
 from turnspan_demo.server import ModelServer as RunServer
-from turnspan_records.rerun.recording import SessionRecording, load_recording
-from turnspan_records.rerun.server import RerunServer
+from turnspan_records.again.rerun.recording import SessionRecording, load_recording
+from turnspan_records.again.rerun.server import RerunServer
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
 ORIGIN = "https://api.example.com:443"

@@ -24,7 +24,7 @@ from turnspan_console.options import (
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
-    from turnspan_records.cases.dataset import Case, Dataset
+    from turnspan_records.again.cases.dataset import Case, Dataset
     from turnspan_records.turn_filters import TurnListFilter
 
 
@@ -75,8 +75,8 @@ def make(
     from turnspan_clickhouse.rows.tables import DatasetCase
     from turnspan_console.output import Output
     from turnspan_records.access.row_writer import judging_spool
-    from turnspan_records.cases.case_sources import CaseColumns, cases_of_file, cases_of_turns
-    from turnspan_records.cases.dataset import DatasetError, make_dataset
+    from turnspan_records.again.cases.case_sources import CaseColumns, cases_of_file, cases_of_turns
+    from turnspan_records.again.cases.dataset import DatasetError, make_dataset
 
     if (where is None) == (file is None):
         raise Failure("Name either turns (--where FILTER, '' for all) or a --file.", USAGE)
@@ -116,7 +116,7 @@ def list_(project: str, limit: int, format_: str) -> None:
     \b
       turnspan dataset list
     """
-    from turnspan_records.cases.dataset import datasets
+    from turnspan_records.again.cases.dataset import datasets
 
     with open_chosen() as store:
         print_found(datasets(store, project=project, limit=limit), format_)
@@ -170,7 +170,7 @@ def diff(before: str, after: str, project: str, format_: str) -> None:
       turnspan dataset diff refunds@38912b refunds
     """
     from turnspan_console.output import Output
-    from turnspan_records.cases.dataset import compare_datasets
+    from turnspan_records.again.cases.dataset import compare_datasets
 
     with open_chosen() as store:
         first, second = (_load(store, one, project) for one in (before, after))
@@ -188,7 +188,7 @@ def diff(before: str, after: str, project: str, format_: str) -> None:
 
 
 def _load(store: Store, title: str, project: str) -> Dataset:
-    from turnspan_records.cases.dataset import DatasetError, load_dataset
+    from turnspan_records.again.cases.dataset import DatasetError, load_dataset
 
     with failing(DatasetError, code=FINDING):
         return load_dataset(store, title, project=project)
@@ -196,7 +196,7 @@ def _load(store: Store, title: str, project: str) -> Dataset:
 
 def _texts(case: Case) -> list[Any]:
     from turnspan_console.values import one_line
-    from turnspan_records.cases.scores import as_text
+    from turnspan_records.again.cases.scores import as_text
 
     wanted = "" if case.expected is None else as_text(case.expected)
     texts = (as_text(case.input), wanted, ", ".join(case.tags), case.turn_id)

@@ -23,8 +23,8 @@ from turnspan_console.options import (
 
 if TYPE_CHECKING:
     from turnspan_console.output import Output
-    from turnspan_records.cases.experiment_results import ExperimentResults
-    from turnspan_records.cases.experiment_run import ExperimentRun
+    from turnspan_records.again.cases.experiment_results import ExperimentResults
+    from turnspan_records.again.cases.experiment_run import ExperimentRun
 
 
 @click.group("experiment", short_help="Run an agent over a dataset, score it, compare versions.")
@@ -86,10 +86,10 @@ def run(
       turnspan experiment run refunds --dataset refunds --agent app:answer --times 3 --max-usd 2
     """
     from turnspan_console.output import Output, note, tell
-    from turnspan_records.cases.dataset import DatasetError
-    from turnspan_records.cases.experiment_run import ExperimentError, run_experiment
-    from turnspan_records.cases.named_functions import LoadError, load_function
-    from turnspan_records.cases.scores import ScorerError
+    from turnspan_records.again.cases.dataset import DatasetError
+    from turnspan_records.again.cases.experiment_run import ExperimentError, run_experiment
+    from turnspan_records.again.cases.named_functions import LoadError, load_function
+    from turnspan_records.again.cases.scores import ScorerError
 
     if not dataset or not agent:
         raise Failure("Name a --dataset and an --agent.", USAGE)
@@ -159,8 +159,8 @@ def show(
       turnspan experiment show refunds --by version --junit results.xml
     """
     from turnspan_console.output import Output
-    from turnspan_records.cases.experiment_results import experiment_results
-    from turnspan_records.cases.experiment_results import junit as junit_xml
+    from turnspan_records.again.cases.experiment_results import experiment_results
+    from turnspan_records.again.cases.experiment_results import junit as junit_xml
     from turnspan_records.loop.lineages import AmbiguousError
 
     with open_chosen() as store:

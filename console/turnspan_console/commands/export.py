@@ -145,8 +145,8 @@ def _export_session(session: str, path: Path) -> None:
     from turnspan_console.ids import record_of
     from turnspan_console.output import Output
     from turnspan_console.values import counted, size
-    from turnspan_records.rerun import recording_of
-    from turnspan_records.rerun.recording import RecordingError, write_recording
+    from turnspan_records.again.rerun import recording_of
+    from turnspan_records.again.rerun.recording import RecordingError, write_recording
 
     if not session:
         raise Failure("Name the session: turnspan export session SESSION --to FILE.", USAGE)

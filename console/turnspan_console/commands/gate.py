@@ -24,8 +24,8 @@ from turnspan_console.options import (
 )
 
 if TYPE_CHECKING:
-    from turnspan_records.gating.figures import VersionFigures
-    from turnspan_records.gating.verdict import GateLimits
+    from turnspan_records.again.gating.figures import VersionFigures
+    from turnspan_records.again.gating.verdict import GateLimits
 
 _EXIT_CODES = {"passed": 0, "worse": FINDING, "too_little_data": USAGE}
 
@@ -95,8 +95,8 @@ def command(
     """
     from turnspan_console.output import Output
     from turnspan_console.panels.gate import markdown, print_gate
-    from turnspan_records.gating.figures import write_figures
-    from turnspan_records.gating.verdict import compared
+    from turnspan_records.again.gating.figures import write_figures
+    from turnspan_records.again.gating.verdict import compared
 
     with failing(ValueError, OSError, code=UNAVAILABLE):
         limits = _limits(config, max_worse, detect, only)
@@ -119,7 +119,7 @@ def command(
 def _read(
     versions: Sequence[tuple[str, str]], project: str, since: str | None, until: str | None
 ) -> list[VersionFigures]:
-    from turnspan_records.gating.verdict import is_file, version_figures
+    from turnspan_records.again.gating.verdict import is_file, version_figures
 
     window = read_window(since, until)
     files = all(is_file(version) for version, _ in versions)
@@ -130,7 +130,7 @@ def _read(
 def _limits(
     config: Path | None, max_worse: Sequence[str], detect: Sequence[str], only: Sequence[str]
 ) -> GateLimits:
-    from turnspan_records.gating.verdict import GateLimits, project_limits
+    from turnspan_records.again.gating.verdict import GateLimits, project_limits
 
     usual = Path("pyproject.toml")
     place = config or (usual if usual.is_file() else None)

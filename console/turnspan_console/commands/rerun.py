@@ -23,11 +23,11 @@ from turnspan_console.options import (
 )
 
 if TYPE_CHECKING:
-    from turnspan_records.rerun.forks import Fork
-    from turnspan_records.rerun.recording import SessionRecording
+    from turnspan_records.again.rerun.forks import Fork
+    from turnspan_records.again.rerun.recording import SessionRecording
 
 POLICIES = ("stop", "nearest", "live")
-"""As ``turnspan_records.rerun.server`` has them; importing that would slow the command's start."""
+"""As ``turnspan_records.again.rerun.server`` has them, whose import takes long."""
 DIVERGED = 3
 _CHANGES = ("message", "system", "model", "tools", "temperature", "base_url")
 
@@ -90,8 +90,8 @@ def command(session: str, program: tuple[str, ...], format_: str, **given: Any) 
 def _recording(session: str) -> SessionRecording:
     from turnspan_console.ids import record_of
     from turnspan_console.output import note
-    from turnspan_records.rerun import recording_of
-    from turnspan_records.rerun.recording import RecordingError, read_recording
+    from turnspan_records.again.rerun import recording_of
+    from turnspan_records.again.rerun.recording import RecordingError, read_recording
 
     with failing(RecordingError, OSError, code=USAGE):
         if Path(session).is_file():
@@ -108,7 +108,7 @@ def _recording(session: str) -> SessionRecording:
 
 
 def _fork(recording: SessionRecording, given: dict[str, Any]) -> Fork | None:
-    from turnspan_records.rerun.forks import Fork
+    from turnspan_records.again.rerun.forks import Fork
 
     call = given["fork"]
     changes = {name: given[name] for name in _CHANGES if given[name] not in (None, "")}

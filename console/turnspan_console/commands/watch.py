@@ -31,7 +31,7 @@ from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Result
-    from turnspan_records.diagnostics.alerts import Change, Condition, Watched
+    from turnspan_records.screens.alerts import Change, Condition, Watched
 
 _PATIENCE: Final = 60.0
 """Seconds that a command, and that a webhook may take."""
@@ -83,7 +83,7 @@ def command(
       turnspan watch errors_by_type --above 100 --grafana rules.yaml
     """
     from turnspan_records.access.window import duration
-    from turnspan_records.diagnostics.alerts import Condition
+    from turnspan_records.screens.alerts import Condition
 
     if (above is None) == (below is None):
         raise Failure("Give a bound: --above X or --below X.", USAGE)
@@ -168,8 +168,8 @@ class _Watch:
         """Ask, and see what is to be looked at."""
         from turnspan_clickhouse.store.interrupts import ended_by_interrupts
         from turnspan_records.access import open_dsn
-        from turnspan_records.diagnostics.alerts import asked, watched
         from turnspan_records.sandbox import RefusedError, Sandbox
+        from turnspan_records.screens.alerts import asked, watched
 
         with (
             open_dsn(chosen_dsn(), note=note, waiting=say_who_has_it) as store,
@@ -185,7 +185,7 @@ class _Watch:
         """Ask and tell; whether anything is beyond the bound. ``lenient``: a store that cannot be
         asked is only noted."""
         from turnspan_clickhouse.errors import QueryError, StoreError
-        from turnspan_records.diagnostics.alerts import changes
+        from turnspan_records.screens.alerts import changes
 
         try:
             result, looked_at = self.answer()
@@ -280,7 +280,7 @@ def _write_rules(watch: _Watch, file: Path, pause: timedelta) -> None:
     import orjson
 
     from turnspan_clickhouse.files.atomic_files import write_whole
-    from turnspan_records.diagnostics.alerts import grafana_rules
+    from turnspan_records.screens.alerts import grafana_rules
 
     _, looked_at = watch.answer()
     with failing(ValueError, OSError, code=USAGE):

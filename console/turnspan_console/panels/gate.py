@@ -11,7 +11,7 @@ from turnspan_console import styles
 from turnspan_console.output import Output
 from turnspan_console.panels.results import print_block
 from turnspan_console.values import UNKNOWN, counted, dollars, one_line, seconds
-from turnspan_records.gating.verdict import ChangedCase, GateReport, MeasureChange
+from turnspan_records.again.gating.verdict import ChangedCase, GateReport, MeasureChange
 
 _COLUMNS = ("measure", "result", "base", "head", "change", "95_%_interval", "would_see")
 _STYLES = {"passed": styles.GOOD, "worse": styles.BAD, "too_little_data": styles.WARN}

@@ -14,7 +14,7 @@ from turnspan_console.values import counted, one_line
 if TYPE_CHECKING:
     from turnspan_console.output import Output
     from turnspan_console.rerun_command import RerunDone
-    from turnspan_records.rerun import RerunReport
+    from turnspan_records.again.rerun import RerunReport
 
 _MOST = 5
 _NOTES = {

@@ -12,8 +12,8 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.refusals import understood
 from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.row_writer import judging_spool
-from turnspan_records.cases.case_sources import cases_of_turns
-from turnspan_records.cases.dataset import DatasetError, make_dataset
+from turnspan_records.again.cases.case_sources import cases_of_turns
+from turnspan_records.again.cases.dataset import DatasetError, make_dataset
 from turnspan_records.turn_filters import TurnFilter, TurnListFilter
 
 

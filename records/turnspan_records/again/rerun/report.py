@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from turnspan_records.rerun.divergence import Divergence
+from turnspan_records.again.rerun.divergence import Divergence
 
 
 @dataclass(frozen=True, slots=True)

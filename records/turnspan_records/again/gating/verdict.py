@@ -15,9 +15,9 @@ from turnspan.runtime.type_guards import is_dict
 from turnspan_clickhouse.files.toml_file import read_toml
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.window import Window
-from turnspan_records.gating import measures as m
-from turnspan_records.gating.estimates import Estimate, holm, paired, unpaired
-from turnspan_records.gating.figures import RunFigures, VersionFigures, figures, read_figures
+from turnspan_records.again.gating import measures as m
+from turnspan_records.again.gating.estimates import Estimate, holm, paired, unpaired
+from turnspan_records.again.gating.figures import RunFigures, VersionFigures, figures, read_figures
 
 ALARM_RATE: Final = 0.05
 """How often equal versions may be called worse."""

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from turnspan.runtime.type_guards import is_dict
-from turnspan_records.cases.dataset import Case
+from turnspan_records.again.cases.dataset import Case
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from typing import Any, Final
 import orjson
 
 from turnspan.content.model import as_dict, as_list, dumps_text
+from turnspan_records.again.rerun.likeness import is_alike
+from turnspan_records.again.rerun.recording import PlayableCall
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import prompt_text
-from turnspan_records.rerun.likeness import is_alike
-from turnspan_records.rerun.recording import PlayableCall
 from turnspan_records.screens.difference import (
     message_changes,
     parameter_changes,

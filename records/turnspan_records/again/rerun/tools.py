@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import orjson
 
-from turnspan_records.rerun.call_matcher import Places
-from turnspan_records.rerun.divergence import Divergence
-from turnspan_records.rerun.likeness import is_alike
-from turnspan_records.rerun.recording import PlayableTool, SessionRecording
-from turnspan_records.rerun.requests import RequestPlace
+from turnspan_records.again.rerun.call_matcher import Places
+from turnspan_records.again.rerun.divergence import Divergence
+from turnspan_records.again.rerun.likeness import is_alike
+from turnspan_records.again.rerun.recording import PlayableTool, SessionRecording
+from turnspan_records.again.rerun.requests import RequestPlace
 
 ALL: Final = "all"
 _ALTERED: Final = re.compile(r"\[REDACTED|sha256:[0-9a-f]{64};size=\d|<too deep>")

@@ -11,8 +11,8 @@ from dataclasses import fields
 from typing import Any
 
 from turnspan.runtime.type_guards import is_dict, is_list
-from turnspan_records.cases.dataset import Case
-from turnspan_records.cases.scores import CaseResult, NamedScorer, Score, as_text
+from turnspan_records.again.cases.dataset import Case
+from turnspan_records.again.cases.scores import CaseResult, NamedScorer, Score, as_text
 
 
 def adapted(given: Any) -> NamedScorer | None:

@@ -9,15 +9,15 @@ from pathlib import Path
 from turnspan.wire import rerunning
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access import open_records
-from turnspan_records.lookup import RecordRef, find
-from turnspan_records.rerun.recording import (
+from turnspan_records.again.rerun.recording import (
     RecordingError,
     SessionRecording,
     load_recording,
     read_recording,
 )
-from turnspan_records.rerun.report import RerunReport
-from turnspan_records.rerun.server import RerunServer
+from turnspan_records.again.rerun.report import RerunReport
+from turnspan_records.again.rerun.server import RerunServer
+from turnspan_records.lookup import RecordRef, find
 from turnspan_records.sessions import session_of_trace
 
 __all__ = ["RecordingError", "RerunReport", "RerunServer", "SessionRecording", "rerun"]

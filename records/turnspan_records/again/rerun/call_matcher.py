@@ -15,11 +15,16 @@ import orjson
 
 from turnspan.content.model import as_dict
 from turnspan.redaction.truncate import TRUNCATED
-from turnspan_records.rerun.divergence import UNTOLD, Divergence, RequestContent, divergence_of
-from turnspan_records.rerun.likeness import is_alike
-from turnspan_records.rerun.recording import PlayableCall, PlayableTool, SessionRecording
-from turnspan_records.rerun.replies import has_no_answer
-from turnspan_records.rerun.requests import AskedRequest, RequestPlace, RequestReader
+from turnspan_records.again.rerun.divergence import (
+    UNTOLD,
+    Divergence,
+    RequestContent,
+    divergence_of,
+)
+from turnspan_records.again.rerun.likeness import is_alike
+from turnspan_records.again.rerun.recording import PlayableCall, PlayableTool, SessionRecording
+from turnspan_records.again.rerun.replies import has_no_answer
+from turnspan_records.again.rerun.requests import AskedRequest, RequestPlace, RequestReader
 from turnspan_records.screens.request import sent_message
 
 _TIMES: Final = {1: "once", 2: "twice"}

@@ -10,7 +10,7 @@ from itertools import combinations, product
 from statistics import fmean
 from typing import Final, Literal
 
-from turnspan_records.gating.figures import RunFigures
+from turnspan_records.again.gating.figures import RunFigures
 
 Unit = Literal["share", "usd", "seconds", "count", "score", "distance"]
 COMPLETION: Final = "completion"

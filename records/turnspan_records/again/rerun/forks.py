@@ -14,7 +14,7 @@ from turnspan.content.model import as_dict, as_list
 from turnspan.dialects import anthropic_messages, gemini, openai_responses
 from turnspan.runtime.errors import TurnspanError
 from turnspan.wire.formats import model_in
-from turnspan_records.rerun.requests import AskedRequest
+from turnspan_records.again.rerun.requests import AskedRequest
 
 RULES: Final = ("system", "developer")
 """Roles of messages that are the program's, not of the conversation."""

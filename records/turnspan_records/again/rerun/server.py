@@ -14,21 +14,21 @@ import orjson
 
 from turnspan.content.model import as_dict
 from turnspan.wire.rerunning.environment import RerunEnvironment
-from turnspan_records.rerun.call_matcher import CallMatcher
-from turnspan_records.rerun.divergence import Divergence
-from turnspan_records.rerun.forks import RULES, Fork, ForkError
-from turnspan_records.rerun.live import (
+from turnspan_records.again.rerun.call_matcher import CallMatcher
+from turnspan_records.again.rerun.divergence import Divergence
+from turnspan_records.again.rerun.forks import RULES, Fork, ForkError
+from turnspan_records.again.rerun.live import (
     LiveRequest,
     OriginError,
     passed_headers,
     pieces_as_they_come,
     sent_on,
 )
-from turnspan_records.rerun.recording import PlayableCall, SessionRecording
-from turnspan_records.rerun.replies import JSON, WireReply, refusal, reply_of
-from turnspan_records.rerun.report import RerunCounts, RerunNote, RerunReport, UnaskedCall
-from turnspan_records.rerun.requests import AskedRequest, RequestReader
-from turnspan_records.rerun.tools import ToolMatcher
+from turnspan_records.again.rerun.recording import PlayableCall, SessionRecording
+from turnspan_records.again.rerun.replies import JSON, WireReply, refusal, reply_of
+from turnspan_records.again.rerun.report import RerunCounts, RerunNote, RerunReport, UnaskedCall
+from turnspan_records.again.rerun.requests import AskedRequest, RequestReader
+from turnspan_records.again.rerun.tools import ToolMatcher
 
 POLICIES: Final = ("stop", "nearest", "live")
 """What follows a divergence: an error, the nearest record's reply, or the provider's own."""

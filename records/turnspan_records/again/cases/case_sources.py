@@ -13,7 +13,7 @@ import orjson
 
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.cases.dataset import Case, DatasetError
+from turnspan_records.again.cases.dataset import Case, DatasetError
 from turnspan_records.sql import statement
 from turnspan_records.turn_filters import TurnListFilter
 

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.questions import ask
-from turnspan_records.cases.experiment_run import mean_scores
-from turnspan_records.cases.recorded_results import recorded_results
-from turnspan_records.cases.scores import CaseResult
+from turnspan_records.again.cases.experiment_run import mean_scores
+from turnspan_records.again.cases.recorded_results import recorded_results
+from turnspan_records.again.cases.scores import CaseResult
 from turnspan_records.loop.improvement import mean
 from turnspan_records.loop.lineages import AmbiguousError
 

@@ -31,11 +31,11 @@ from turnspan_clickhouse.normalise.span_facts import Origins
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access import Note, land_what_waits, open_records
-from turnspan_records.cases.agent_calls import LOOP, AgentCalls, in_thread
-from turnspan_records.cases.dataset import Dataset, load_dataset
-from turnspan_records.cases.recorded_results import recorded_results, spent
-from turnspan_records.cases.scorers import scorers_of
-from turnspan_records.cases.scores import CaseResult, NamedScorer, Score
+from turnspan_records.again.cases.agent_calls import LOOP, AgentCalls, in_thread
+from turnspan_records.again.cases.dataset import Dataset, load_dataset
+from turnspan_records.again.cases.recorded_results import recorded_results, spent
+from turnspan_records.again.cases.scorers import scorers_of
+from turnspan_records.again.cases.scores import CaseResult, NamedScorer, Score
 from turnspan_records.judging.annotation import write_judgments
 from turnspan_records.loop.improvement import mean
 

@@ -21,9 +21,9 @@ from turnspan.dialects.replies import error_body, join_response, response_pieces
 from turnspan.dialects.response_parts import ResponseParts, TokenCounts
 from turnspan.wire.answer_bytes import AWS_EVENTS
 from turnspan_records.access.fields import copied
+from turnspan_records.again.rerun.recording import PlayableCall, SessionRecording
+from turnspan_records.again.rerun.requests import AskedRequest
 from turnspan_records.messages import provider_message
-from turnspan_records.rerun.recording import PlayableCall, SessionRecording
-from turnspan_records.rerun.requests import AskedRequest
 
 JSON: Final = "application/json"
 _STATUS: Final = re.compile(r"(?:\w+: )?(?:Error code: )?([45]\d\d)\b[ :-]*")

@@ -18,7 +18,7 @@ from opentelemetry.context import Context
 
 import turnspan
 from turnspan.loop.lineages import Lineage
-from turnspan_records.cases.dataset import Case
+from turnspan_records.again.cases.dataset import Case
 
 T = TypeVar("T")
 _STEP: Final = "experiment case"

@@ -9,7 +9,7 @@ from typing import Any
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import dollars, of_row, utc
 from turnspan_records.access.questions import ask
-from turnspan_records.cases.scores import CaseResult, UsedTool, parsed
+from turnspan_records.again.cases.scores import CaseResult, UsedTool, parsed
 
 
 def recorded_results(

@@ -1,0 +1,1 @@
+"""Agents that run again: reruns, experiments over cases, and the gate between versions."""
