@@ -127,7 +127,9 @@ def __getattr__(name: str) -> Any:
 
 _wire()
 if "TURNSPAN_RERUN" in os.environ:
-    from turnspan.wire import rerunning as _rerunning  # noqa: F401  it redirects this program's requests
+    import importlib as _importlib
+
+    _importlib.import_module("turnspan.wire.rerunning")  # redirects this program's requests
 
 
 def current_turn() -> Turn:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -33,7 +33,7 @@ ONE = "SELECT name AS tool, count() AS runs FROM tool_call GROUP BY 1"
 
 
 @contextmanager
-def webhook(*statuses: int) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def webhook(*statuses: int) -> Generator[tuple[str, list[dict[str, Any]]]]:
     """An address that answers with these statuses in turn, and what it got."""
     got: list[dict[str, Any]] = []
     waiting = list(statuses)

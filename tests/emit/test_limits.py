@@ -54,20 +54,21 @@ def _openai(url: str) -> Any:
 
 
 def _openai_stream(url: str) -> Any:
-    client = openai.OpenAI(base_url=url, api_key="any", max_retries=0)
+    client: Any = openai.OpenAI(base_url=url, api_key="any", max_retries=0)
     return list(client.chat.completions.create(**ASKED, stream=True))
 
 
 def _openai_async(url: str) -> Any:
     async def ask() -> Any:
-        async with openai.AsyncOpenAI(base_url=url, api_key="any", max_retries=0) as client:
+        async with openai.AsyncOpenAI(base_url=url, api_key="any", max_retries=0) as one:
+            client: Any = one
             return await client.chat.completions.create(**ASKED)
 
     return asyncio.run(ask())
 
 
 def _anthropic(url: str) -> Any:
-    client = anthropic.Anthropic(base_url=url, api_key="any", max_retries=0)
+    client: Any = anthropic.Anthropic(base_url=url, api_key="any", max_retries=0)
     return client.messages.create(**ASKED, max_tokens=5)
 
 
