@@ -18,7 +18,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from turnspan import semconv
 from turnspan.content.model import CallContent as Reply
 from turnspan.content.model import RequestParts
 from turnspan.dialects.convert import first_choice
@@ -30,7 +29,6 @@ from turnspan_clickhouse.normalise.call_index import (
     JoinRequest,
     Link,
 )
-from turnspan_clickhouse.normalise.column_values import text
 from turnspan_clickhouse.normalise.content_columns import write_content
 from turnspan_clickhouse.normalise.conversations import SESSION_PREFIX, DerivedConversations
 from turnspan_clickhouse.normalise.derived_tools import DerivedTools
@@ -52,7 +50,7 @@ from turnspan_clickhouse.normalise.requested_tools import (
 )
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
-from turnspan_clickhouse.normalise.turn_facts import note
+from turnspan_clickhouse.normalise.turn_facts import note_rerun
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import LlmCall, TurnSummary
 
@@ -357,9 +355,7 @@ class DerivedTurns:
             attempt_id=row.attempt_id,
             scope_name=SCOPE,
         )
-        for name in (semconv.RERUN_OF, semconv.RERUN_ID):
-            if name in facts.attributes:
-                note(summary, name, text(facts.attributes[name]))
+        note_rerun(summary, facts.attributes)
         if facts.captured and batch.redactor.settings.capture_content:
             write_content(summary, "user_message", asked, "user_message", batch)
         turn = DerivedTurn(

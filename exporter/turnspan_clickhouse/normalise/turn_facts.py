@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
-from turnspan_clickhouse.normalise.column_values import integer
+from turnspan_clickhouse.normalise.column_values import integer, text
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP, EncodedMap, encode_string
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
@@ -92,6 +92,13 @@ def mask_ending(row: TurnSummary, batch: Batch) -> None:
 def note(row: LlmCall | ToolCall | TurnSummary, name: str, value: str = "true") -> None:
     """Note on a row what has no column."""
     row.attributes = EncodedMap.of(row.attributes).plus(name, value)
+
+
+def note_rerun(row: TurnSummary, attributes: Mapping[str, Any]) -> None:
+    """Note on a turn which session it runs again."""
+    for name in (semconv.RERUN_OF, semconv.RERUN_ID):
+        if name in attributes:
+            note(row, name, text(attributes[name]))
 
 
 def copy_notes(source: LlmCall, row: LlmCall) -> None:

@@ -16,28 +16,10 @@ from turnspan.content.given_values import frozen_of, label_of, warn_of_near_miss
 from turnspan.runtime.errors import TurnspanLimitReached
 from turnspan.runtime.guard import guard
 from turnspan.runtime.value_exceptions import is_abort
+from turnspan.turn import stop_reasons as why
 from turnspan.turn.loop_detector import ExecutedTool
 from turnspan.turn.session import Session as Session
-from turnspan.turn.stop_reasons import (
-    BUDGET_EXCEEDED,
-    COMPLETED,
-    EMPTY_NO_TOOLS,
-    ERROR,
-    LOOP_DETECTED,
-    REFUSAL,
-    ROUND_CAP,
-    SILENT_ROUNDS,
-    SILENT_ROUNDS_LIMIT,
-    TOOL_FAILURE,
-    USER_ABORTED,
-    Ending,
-    StopReason,
-    ending_of,
-    error_ending,
-    explicit_ending,
-    meaning_of,
-    same_arguments,
-)
+from turnspan.turn.stop_reasons import SILENT_ROUNDS_LIMIT, Ending, StopReason
 from turnspan.turn.tool_history import ToolHistory
 from turnspan.turn.usage import TokenUsage as TokenUsage
 
@@ -160,13 +142,13 @@ class Turn:
         """
         if not self.ended:
             with guard("turn.stop", "turn.stop"):
-                self._explicit = explicit_ending(reason, detail)
+                self._explicit = why.explicit_ending(reason, detail)
 
     def abort(self, detail: str = "") -> None:
         """Record that the user cancelled the turn: no error, and the partial reply is kept."""
         if not self.ended:
             with guard("turn.abort"):
-                self._aborted = ending_of(USER_ABORTED, detail)
+                self._aborted = why.ending_of(why.USER_ABORTED, detail)
 
     def set(
         self,
@@ -269,11 +251,11 @@ class Turn:
         with self._lock:
             self.asked_for_tools = self._refused = False
             self._finish_reason = ""
-            self._failed = ending_of(USER_ABORTED if aborted else ERROR, detail)
+            self._failed = why.ending_of(why.USER_ABORTED if aborted else why.ERROR, detail)
 
     def limit_reached(self, detail: str) -> None:
         """A model call of this turn was not made: it would have gone beyond a limit."""
-        self._limited = ending_of(BUDGET_EXCEEDED, detail)
+        self._limited = why.ending_of(why.BUDGET_EXCEEDED, detail)
 
     def add_usage(self, usage: TokenUsage | None) -> None:
         """A call of this turn, made in the background, has come to its end elsewhere."""
@@ -289,7 +271,7 @@ class Turn:
                 return ""
             chosen = same[0]
             if len(same) > 1:
-                chosen = next((r for r in same if same_arguments(r[2], arguments)), same[0])
+                chosen = next((r for r in same if why.same_arguments(r[2], arguments)), same[0])
             self._requests.remove(chosen)
             return chosen[0]
 
@@ -366,38 +348,37 @@ class Turn:
 
     def _decide_stop(self, error: BaseException | None) -> Ending:
         if error is not None and is_abort(error):
-            return Ending(USER_ABORTED, type(error).__name__)
+            return Ending(why.USER_ABORTED, type(error).__name__)
         if self._aborted is not None:
             return self._aborted
         unanswered = self._failed if self.response_text is None else None
-        if unanswered is not None and unanswered.reason == USER_ABORTED and error is None:
+        if unanswered is not None and unanswered.reason == why.USER_ABORTED and error is None:
             return unanswered
-        if self._explicit is not None:
-            return self._explicit
-        if self._limited is not None:
-            return self._limited
+        decided = self._explicit or self._limited
+        if decided is not None:
+            return decided
         if isinstance(error, TurnspanLimitReached):  # of a nested turn's call
-            return Ending(BUDGET_EXCEEDED, str(error))
+            return Ending(why.BUDGET_EXCEEDED, str(error))
         executed = self._executed
         if firing := executed.firing:
-            return Ending((LOOP_DETECTED + firing)[: len(LOOP_DETECTED) + 160])
+            return Ending((why.LOOP_DETECTED + firing)[: len(why.LOOP_DETECTED) + 160])
         cap = self.max_rounds
         if cap is not None and self.rounds >= cap and self.asked_for_tools:
-            return Ending(ROUND_CAP, f"{self.rounds} of {cap} rounds used")
+            return Ending(why.ROUND_CAP, f"{self.rounds} of {cap} rounds used")
         if failed := executed.failed_last:
-            return Ending(TOOL_FAILURE, failed)
+            return Ending(why.TOOL_FAILURE, failed)
         if error is not None:
-            return error_ending(error)
+            return why.error_ending(error)
         if unanswered is not None:
             return unanswered
-        finish = REFUSAL if self._refused else meaning_of(self._finish_reason)
+        finish = why.REFUSAL if self._refused else why.meaning_of(self._finish_reason)
         if finish:
             return Ending(finish)
         if self.silent_rounds >= self._silent_limit:
-            return Ending(SILENT_ROUNDS, f"{self.silent_rounds} rounds without visible text")
+            return Ending(why.SILENT_ROUNDS, f"{self.silent_rounds} rounds without visible text")
         if not executed and not self.asked_for_tools and self._is_blank():
-            return Ending(EMPTY_NO_TOOLS)
-        return Ending(COMPLETED)
+            return Ending(why.EMPTY_NO_TOOLS)
+        return Ending(why.COMPLETED)
 
     @property
     def reply(self) -> Any:
