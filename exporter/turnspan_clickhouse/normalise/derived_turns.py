@@ -122,8 +122,7 @@ class DerivedTurns:
             self._calls.popitem(last=False)
 
     def place(self, facts: SpanFacts, dialect: str, request: RequestParts) -> tuple[str, str]:
-        """The session and the turn that a call would join now, which has not ended: nothing of it
-        is remembered."""
+        """The session and turn that a call that runs would join now; nothing is remembered."""
         _, link, _, turn = self._looked_up(facts, dialect, request)
         session = facts.session_id or self._session(facts, link, turn)
         return session, self._new_id(facts) if turn is None else turn.turn.id
@@ -322,7 +321,6 @@ class DerivedTurns:
         return session
 
     def _new_id(self, facts: SpanFacts) -> str:
-        """The id of a turn that a call begins."""
         return facts.span_id if facts.trace_id in self.turns else facts.trace_id
 
     def _begin(
