@@ -82,8 +82,10 @@ class RowsOfSession:
     @property
     def condition(self) -> str:
         """What selects the rows."""
-        where = scope_condition(self.session)
-        return f"{where} AND {statement('replay/_before')}" if self.until else where
+        conditions = [scope_condition(self.session)]
+        if self.until:
+            conditions.append(statement("replay/_before"))
+        return " AND ".join(conditions)
 
     @property
     def parameters(self) -> dict[str, str]:

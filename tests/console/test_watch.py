@@ -145,7 +145,7 @@ def test_what_is_looked_at_follows_from_the_answer() -> None:
         (("no_such", "--above", "1"), "There is no diagnostic"),
         (("loops", "--above", "1", "--every", "soon"), "no duration"),
         (("loops", "--above", "1", "--webhook", "file:///etc/passwd"), "no http or https"),
-        (("loops", "--above", "1", "--column", "nothing"), "no column of numbers"),
+        ((ONE, "--above", "1", "--column", "nothing"), "no column of numbers"),
         (("DROP TABLE llm_call", "--above", "1"), ""),
     ],
 )

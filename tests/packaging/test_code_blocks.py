@@ -97,6 +97,7 @@ ONLY_READ = {
     "forget": "deletes the reader's records",
     "retain": "deletes the reader's records",
     "annotate": "judges a record of the reader's own",
+    "watch": "waits, and asks again",
     "gate": "names versions of the reader's own",
     "dataset": "makes a set of the reader's own turns and files",
     "experiment": "runs the reader's own agent",

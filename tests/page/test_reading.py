@@ -219,7 +219,7 @@ def test_a_turn_before_its_first_call_ends(look: Look, made_page: ServedPage) ->
     """What is known of it is shown: what the user said. What is not stored yet is named."""
     seen = look(made_page, "/s/shop/waiting?f=1")
     seen.page.wait_for_selector(".message.user strong:text-is('left')")
-    assert "neither its prompt nor its text so far is stored" in seen.page.inner_text(".stop")
+    assert "No running model call of it is stored" in seen.page.inner_text(".stop")
 
 
 def test_a_call_is_walked_and_saved(look: Look, made_page: ServedPage) -> None:

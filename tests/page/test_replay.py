@@ -77,7 +77,7 @@ def test_problems_levels_and_folds_by_keys(look: Look, demo_page: ServedPage, br
     seen.press("n")
     assert "tool failed" in chosen(seen) and "tool_failure" in chosen(seen)
     seen.page.wait_for_selector(".inspector .evidence a")
-    assert "Rule 5" in seen.page.inner_text(".inspector")
+    assert "Rule 6" in seen.page.inner_text(".inspector")
     seen.page.click(".inspector .evidence a")
     assert "run_query" in chosen(seen)
     visible = "all => all.filter(a => a.checkVisibility()).length"

@@ -70,7 +70,7 @@ def test_a_session_goes_and_everything_else_stays(store: Store) -> None:
     done = forgotten(store, "session", session_of("ada"))
 
     assert planned.rows == {name: number for name, number in wanted.items() if number}
-    assert len(planned.rows) == 17
+    assert len(planned.rows) == 18
     assert done.rows == planned.rows
     assert done.proof.left == []
     assert contents(store) == before

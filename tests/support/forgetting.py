@@ -40,7 +40,7 @@ SHARED = b"s" * 16
 """The hash of a system prompt that everybody's calls have."""
 
 
-OF_ONE = 22
+OF_ONE = 23
 """Rows of ``everything`` that nobody else has."""
 
 

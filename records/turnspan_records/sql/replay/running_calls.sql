@@ -5,7 +5,7 @@ SELECT {columns},
         greatest(dateDiff('millisecond', start_time, now64(3)) / 1000, stored), stored) AS duration,
     parent_span_id, request_model, '' AS response_model, '' AS stream_outcome, status,
     {texts}
-    toUInt32(0) AS repeated,
+    toUInt32(0) AS repeated, length(input_messages) AS sent_count,
     arrayMap(h -> lower(hex(h)), input_messages) AS input_hashes,
     lower(hex(system_prompt)) AS system_hash
 FROM
