@@ -304,9 +304,9 @@ def _in_phoenix(address: str) -> str:
     for attempt in range(60):
         try:
             with urllib.request.urlopen(url, timeout=60) as reply:
-                found = json.load(reply)["data"]
+                found: list[Any] = json.load(reply)["data"]
         except urllib.error.HTTPError:
-            found: list[Any] = []
+            found = []
         if found:
             return str(found[0]["context"]["trace_id"])
         if attempt == 0:

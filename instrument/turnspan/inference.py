@@ -143,14 +143,15 @@ class Inference(WithBlock["Inference"]):
             with looking:
                 manual.choose_dialect(self._body)
             state = self._state or current()
-            token = otel_context.attach(within(otel_context.get_current(), state))
+            back = otel_context.get_current()
+            token = otel_context.attach(within(back, state))
             try:
                 tracer = state.tracer(semconv.SCOPE_MANUAL)
                 self._call = begin(tracer, manual, self._target, self._body, stream=False)
             finally:
                 otel_context.detach(token)
             if self._call is not None:
-                self._call.enter()
+                self._call.enter(back)
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -104,6 +105,22 @@ def test_what_a_second_one_judges_and_calls_by_hand_is_its_own(
     assert turnspan.flush().ok
     with pytest.raises(NoStoreError):  # the default one recorded nothing
         landed(tmp_path / "first")
+
+
+def test_a_block_of_a_second_one_ends_with_it(
+    first: None, second: turnspan.Recorder, tmp_path: Path
+) -> None:
+    """Each kind of block, also where nothing is around it: afterwards the default one records."""
+    blocks: list[Any] = [
+        *(second.active(), second.session("s"), second.inference(model="m")),
+        *(second.agent("a"), second.tool("t"), second.workflow("w"), second.step("s")),
+        second.context_assembly("q"),
+    ]
+    before = otel_context.get_current()
+    for block in blocks:
+        with block:
+            assert config.active() is second.state.settings
+        assert otel_context.get_current() == before, block
 
 
 def test_a_closed_one_leaves_nothing_on_a_provider(tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ class ModelCall:
     span: Span
     tries = 1
 
+    _back: Context
     _inner: Context | None = None
     _open = False
 
@@ -107,8 +108,10 @@ class ModelCall:
 
     # -- around the user's function ---------------------------------------------------------------
 
-    def enter(self) -> None:
-        """Make the span current while the SDK works, so that HTTP spans become its children."""
+    def enter(self, back: Context | None = None) -> None:
+        """Make the span current while the SDK works, so that HTTP spans become its children.
+        ``back`` is current after ``leave``, if not the context in which the call began."""
+        self._back = self._outer if back is None else back
         inner = inside_span(self.span, self._outer, ACTIVE_CALL, self)
         otel_context.attach(inner)
         self._inner = inner
@@ -120,7 +123,7 @@ class ModelCall:
         """
         inner, self._inner = self._inner, None
         if inner is not None and otel_context.get_current() is inner:
-            otel_context.attach(self._outer)
+            otel_context.attach(self._back)
 
     @property
     def under_way(self) -> bool:
