@@ -14,6 +14,7 @@ from turnspan_console.web.endpoints import endpoint
 from turnspan_records.access.row_writer import judging_spool
 from turnspan_records.again.cases.case_sources import cases_of_turns
 from turnspan_records.again.cases.dataset import DatasetError, make_dataset
+from turnspan_records.judging.unlanded import land
 from turnspan_records.turn_filters import TurnFilter, TurnListFilter
 
 
@@ -42,6 +43,7 @@ class MadeDataset:
 @endpoint("POST", "/api/datasets", "Make a dataset of the selected turns.")
 def _make(store: Store, query: DatasetQuery) -> MadeDataset:
     judging_spool(store, DatasetCase)
+    land(store)  # a version that was made a moment ago is known
     chosen = TurnFilter((("turn", "turn_id IN {turns:Array(String)}"),), {"turns": query.turns})
     with understood(DatasetError), understood(ValueError):
         _, cases = cases_of_turns(store, TurnListFilter(query.project, filter=chosen))
