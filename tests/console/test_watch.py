@@ -97,6 +97,8 @@ def test_it_goes_on_until_it_is_ended(filled: str) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        # A worker of pytest-xdist ignores the signal, and its children would as well.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     assert process.stdout.readline().startswith("firing: ")
