@@ -98,6 +98,7 @@ SELECT
  response_thoughts,
  tool_calls,
  toUInt32(0) AS repeated,
+ length(input_messages) AS sent_count,
  arrayMap(h -> lower(hex(h)), input_messages) AS input_hashes,
  lower(hex(system_prompt)) AS system_hash
 FROM

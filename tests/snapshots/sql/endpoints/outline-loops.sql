@@ -147,6 +147,7 @@ SELECT
  length(sent.response_text) AS answered_bytes,
  lower(hex(tool_definitions)) AS tools_hash,
  toUInt32(0) AS repeated,
+ length(input_messages) AS sent_count,
  arrayMap(h -> lower(hex(h)), input_messages) AS input_hashes,
  lower(hex(system_prompt)) AS system_hash
 FROM
