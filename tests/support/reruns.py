@@ -114,8 +114,12 @@ class Weather:
 
 def recorded(store: Store, session: str, play: Callable[[ModelServer], object]) -> SessionRecording:
     """The recording of what ``play`` does with a model, read from a store."""
-    with ModelServer() as server, record() as found, turnspan.session(session):
-        play(server)
+    turnspan.instrument()  # every SDK, whichever of them a test before has left so
+    try:
+        with ModelServer() as server, record() as found, turnspan.session(session):
+            play(server)
+    finally:
+        turnspan.uninstrument()
     return landed(store, session, found)
 
 
