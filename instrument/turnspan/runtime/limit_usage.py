@@ -8,19 +8,19 @@ counts.
 
 from __future__ import annotations
 
-import mmap
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable
-from decimal import Decimal
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import warn_once
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 FILE: Final = "limits"
 _HEADER: Final = b"turnspan limits 1\n".ljust(64, b"\0")
@@ -65,6 +65,8 @@ class SharedCounter(UsageCounter):
     __slots__ = ("_file", "_high", "_low", "_row")
 
     def __init__(self, file: UsageFile, key: str) -> None:
+        from hashlib import blake2b  # only where limits are shared: it takes milliseconds
+
         super().__init__()
         digest = blake2b(key.encode("utf-8", "replace"), digest_size=16).digest()
         self._high = int.from_bytes(digest[:8], sys.byteorder, signed=True) or 1
@@ -118,6 +120,8 @@ class UsageFile:
     """
 
     def __init__(self, path: Path) -> None:
+        import mmap  # as above
+
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             with _Locked(self._descriptor):

@@ -60,7 +60,7 @@ def allow_here() -> LimitedCall | None:
     """``allow`` of a chat call in the current context."""
     context = otel_context.get_current()
     settings = current(context).settings
-    if not settings.enabled or not (InUse.blocks or settings.limits is not None):
+    if not settings.enabled:
         return None
     return allow(context, settings, context.get(TURN_KEY), context.get(SESSION_KEY), True)
 

@@ -181,8 +181,7 @@ class _Steps:
     def all(self, times: int, parallel: int, max_usd: float | None) -> None:
         """Run what is left, score it, and sum it up."""
         run = self._run
-        done = recorded_results(self._store, run.project, self._lineage_id)
-        done = [one for one in done if one.case_id in self._cases and one.repetition <= times]
+        done = self._finished(times)
         places = {(one.case_id, one.repetition) for one in done}
         run.earlier = len(places)
         if done:
@@ -214,6 +213,11 @@ class _Steps:
                     ended, settled_at = [], time.monotonic()
         self._land()
         self._sum_up(times)
+
+    def _finished(self, times: int) -> list[CaseResult]:
+        """The attempts that have finished, of the cases and repetitions that are planned."""
+        done = recorded_results(self._store, self._run.project, self._lineage_id)
+        return [one for one in done if one.case_id in self._cases and one.repetition <= times]
 
     def _settle(self, attempt_ids: Sequence[str], pool: ThreadPoolExecutor) -> None:
         self._land()
@@ -262,8 +266,7 @@ class _Steps:
 
     def _sum_up(self, times: int) -> None:
         run = self._run
-        done = recorded_results(self._store, run.project, self._lineage_id)
-        done = [one for one in done if one.case_id in self._cases and one.repetition <= times]
+        done = self._finished(times)
         run.failed = sum(one.failed for one in done)
         run.cost_usd = self._spent()
         run.scores = mean_scores(done)
