@@ -53,10 +53,15 @@ def wrap(func: F, begin_for: Callable[[Callable[..., Any]], StartRecording]) -> 
     return cast("F", wrapper)
 
 
+def called_of(func: Any) -> Any:
+    """What says of which kind a callable is: itself, or the ``__call__`` of a callable object."""
+    if inspect.isroutine(func) or isinstance(func, functools.partial):
+        return func
+    return getattr(func, "__call__", func)  # noqa: B004
+
+
 def _wrapper_of(func: Any) -> WrapperOf:
-    kind = func
-    if not inspect.isroutine(func) and not isinstance(func, functools.partial):
-        kind = getattr(func, "__call__", func)  # noqa: B004  the kind of a callable object's call
+    kind = called_of(func)
     if inspect.isasyncgenfunction(kind):
         return _wrap_async_generator
     if inspect.isgeneratorfunction(kind):

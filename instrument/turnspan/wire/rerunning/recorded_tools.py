@@ -16,6 +16,7 @@ from turnspan.redaction.redactor import Redactor
 from turnspan.runtime.errors import RerunDiverged
 from turnspan.runtime.type_guards import is_list
 from turnspan.tracing.context import TOOL_KEY
+from turnspan.tracing.function_wrapper import called_of
 from turnspan.tracing.tool_recording import OpenTool
 from turnspan.wire.rerunning.recorded_values import CannotRebuildError, error_of, value_of
 from turnspan.wire.rerunning.redirects import redirects
@@ -103,9 +104,7 @@ def _raising(error: BaseException) -> Callable[[], Any]:
 
 def _of_kind(function: Any, give: Callable[[], Any]) -> Any:
     """A function that gives the value as a function of this kind does; whatever its arguments."""
-    kind = function
-    if not inspect.isroutine(function) and not isinstance(function, functools.partial):
-        kind = getattr(function, "__call__", function)  # noqa: B004  the kind of a callable object
+    kind = called_of(function)
     if inspect.isasyncgenfunction(kind):
 
         async def items(*_: Any, **__: Any) -> Any:
