@@ -9,12 +9,19 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from turnspan import uninstrument
 from turnspan_console.cli import turnspan
 
 CLIENTS = {
     *("openai", "anthropic", "google-genai", "httpx", "httpx2", "requests", "urllib3", "urllib"),
     "aiohttp",
 }
+
+
+@pytest.fixture(autouse=True)
+def _as_in_a_new_process() -> None:
+    """What an earlier test instrumented would answer for what the environment switches off."""
+    uninstrument()
 
 
 def proved(folder: Path) -> tuple[int, dict[str, dict[str, Any]]]:

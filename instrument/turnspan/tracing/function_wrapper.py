@@ -56,7 +56,7 @@ def wrap(func: F, begin_for: Callable[[Callable[..., Any]], StartRecording]) -> 
 def called_of(func: Any) -> Any:
     """What says of which kind a callable is: itself, or the ``__call__`` of a callable object."""
     if inspect.isroutine(func) or isinstance(func, functools.partial):
-        return func
+        return cast("Any", func)
     return getattr(func, "__call__", func)  # noqa: B004
 
 
