@@ -1,0 +1,174 @@
+"""What happens in a session of a coding agent, whichever tool wrote it down.
+
+A tool's reader makes these events of its lines, in the order in which they happened; ``turns``
+makes turns, model calls and tool calls of them. Times are nanoseconds since the epoch, 0 where the
+tool does not say; parts are of the GenAI message schema (``turnspan.content.model``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from turnspan.content.model import Part
+from turnspan.turn.turn import TokenUsage
+
+
+@dataclass(slots=True)
+class SessionStart:
+    """Which session what follows is of. A later one, of the same session, changes what it says."""
+
+    session_id: str
+    version: str = ""
+    """The tool's."""
+    folder: str = ""
+    """The working folder."""
+    repository: str = ""
+    """Its address."""
+    branch: str = ""
+    commit: str = ""
+    title: str = ""
+    agent_name: str = ""
+    """A subagent's; empty for the tool itself."""
+    parent_session: str = ""
+    """The session that a subagent works for, or that a fork goes on with."""
+    parent_call: str = ""
+    """The id of the tool call that began the subagent."""
+    attributes: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What else the tool says and has no other place."""
+
+
+@dataclass(slots=True)
+class UserMessage:
+    """What a user said, which begins a turn; what the tool put in (``injected``) begins none."""
+
+    message_id: str
+    time: int
+    parts: list[Part]
+    parent: str = ""
+    """The message before it, where the tool keeps a tree; empty: the one before in the file."""
+    injected: bool = False
+    role: str = "user"
+
+
+@dataclass(slots=True)
+class ModelCall:
+    """One request to a model with its reply: given once, when all of it is known."""
+
+    message_id: str
+    time: int
+    """When the reply's last part was written."""
+    start: int
+    """When the request was sent; 0: when the message before it was written."""
+    provider: str
+    """As ``gen_ai.provider.name``."""
+    model: str
+    parts: list[Part]
+    usage: TokenUsage
+    """Input with cached tokens, output with reasoning; None is unknown."""
+    parent: str = ""
+    finish_reasons: tuple[str, ...] = ()
+    cost_usd: Decimal | None = None
+    """As the tool states it."""
+    error_type: str = ""
+    error_message: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict[str, Any])
+    attributes: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(slots=True)
+class ToolRun:
+    """A tool that has run: ``call_id`` is of the ``tool_call`` part that asked for it."""
+
+    call_id: str
+    message_id: str
+    time: int
+    """When it ended."""
+    result: Any
+    start: int = 0
+    name: str = ""
+    """Empty: as the call says it."""
+    parent: str = ""
+    failed: bool = False
+    error_type: str = ""
+    error_message: str = ""
+    attributes: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(slots=True)
+class HistoryCompaction:
+    """What was said before is replaced by a summary (or by ``messages``)."""
+
+    message_id: str
+    time: int
+    parts: list[Part]
+    """The summary's."""
+    trigger: str = ""
+    """``auto`` or ``manual``."""
+    tokens_before: int | None = None
+    parent: str = ""
+
+
+@dataclass(slots=True)
+class Interruption:
+    """The user stopped the turn, or the tool gave up."""
+
+    time: int
+    reason: str = "user"
+    message: str = ""
+
+
+CodingEvent: TypeAlias = (
+    SessionStart | UserMessage | ModelCall | ToolRun | HistoryCompaction | Interruption
+)
+
+
+class TranscriptReader(Protocol):
+    """Reads one transcript from its beginning; holds what it needs of the lines before."""
+
+    def read(self, value: Any, events: list[CodingEvent]) -> str:
+        """Read the next line (or item, or row), add what has happened by it.
+
+        Returns:
+            What became of the line, for the report: ``a user's message``, ``part of a call``,
+            ``unknown: TYPE`` ... Every line is counted under one of these. What a line says that
+            no field here has goes into ``attributes``.
+        """
+        ...
+
+    def end(self, events: list[CodingEvent]) -> None:
+        """The transcript is over as far as it is written: add what was held back."""
+        ...
+
+
+class CodingTool(Protocol):
+    """A coding agent, and how it keeps its transcripts."""
+
+    @property
+    def kind(self) -> str:
+        """As ``turnspan import`` calls it: ``claude-code``."""
+        ...
+
+    def folders(self, home: Path, environment: Mapping[str, str]) -> Sequence[Path]:
+        """Where it keeps them, of this user."""
+        ...
+
+    def is_transcript(self, path: Path) -> bool:
+        """Whether a file in those folders is one, by its name."""
+        ...
+
+    def is_own(self, first: Any) -> bool:
+        """Whether a file is its transcript, by the value of its first line (a document: of it)."""
+        ...
+
+    def reader(self, path: Path) -> TranscriptReader:
+        """A reader for the transcript of a file."""
+        ...
+
+    def values(self, path: Path, value: Any) -> Sequence[Any] | None:
+        """The items of a document in their order; None: the document is one item, or the file has
+        lines."""
+        ...
