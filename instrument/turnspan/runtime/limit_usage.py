@@ -31,6 +31,8 @@ _PROBES: Final = 256
 """Rows that are looked at for one key at most."""
 _FORGOTTEN_AFTER: Final = 86_400 * 10**9
 """Nanoseconds after its last change that a row may be given to another key."""
+_AS_IT_IS: Final[int] = getattr(os, "O_BINARY", 0)
+"""On Windows a file is text otherwise."""
 
 # The words of a row: two of the key, then these.
 _WRITER, _BEGAN, _CALLS, _TOKENS, _NANO_USD, _CHANGED = range(2, 8)
@@ -122,14 +124,15 @@ class UsageFile:
     def __init__(self, path: Path) -> None:
         import mmap  # as above
 
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _AS_IT_IS, 0o600)
         try:
             with _Locked(self._descriptor):
-                head = os.pread(self._descriptor, len(_HEADER), 0)
+                head = os.read(self._descriptor, len(_HEADER))
                 if head.strip(b"\0") and head != _HEADER:
                     raise OSError(f"{path} is not a table of limits of this version: remove it")
                 os.ftruncate(self._descriptor, _SIZE)  # sparse: rows take room when used
-                os.pwrite(self._descriptor, _HEADER, 0)
+                os.lseek(self._descriptor, 0, os.SEEK_SET)
+                os.write(self._descriptor, _HEADER)
             self._map = mmap.mmap(self._descriptor, _SIZE)
         except BaseException:
             os.close(self._descriptor)
