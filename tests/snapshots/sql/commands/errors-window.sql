@@ -107,62 +107,73 @@ LEFT JOIN
  UNION ALL
  SELECT
   'model call',
-  if(response_model != '', toString(response_model), transform(concat(project, '\n', toString(request_model), '\n', toString(toDate(start_time))), ((
-   SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
-   FROM
-   (
-    SELECT
-     concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
-     argMaxIf(toString(response_model), newest, response_model != '') AS answered
-    FROM
-    (
-     SELECT
-      project,
-      request_model,
-      response_model,
-      toDate(start_time) AS day,
-      max(start_time) AS newest
-     FROM llm_call
-     WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
-      SELECT request_model
-      FROM llm_call
-      WHERE response_model = ''
-     ))
-     GROUP BY
-      project,
-      request_model,
-      response_model,
-      day
-    )
-    ARRAY JOIN [true, false] AS by_day
-    GROUP BY asked
-    HAVING (countIf(response_model = '') > 0) AND (answered != '')
-   )
-  ) AS answers).1, answers.2, transform(concat(project, '\n', toString(request_model), '\n'), answers.1, answers.2, toString(request_model)))) AS model,
+  model,
   sum(times)
  FROM
  (
   SELECT
-   project,
-   request_model,
-   response_model,
-   toDateTime(day, 'UTC') AS start_time,
+   toString(response_model) AS model,
+   count() AS times
+  FROM llm_call
+  WHERE (response_model != '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+  GROUP BY response_model
+  UNION ALL
+  SELECT
+   if(response_model != '', toString(response_model), transform(concat(project, '\n', toString(request_model), '\n', toString(toDate(start_time))), ((
+    SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
+    FROM
+    (
+     SELECT
+      concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
+      argMaxIf(toString(response_model), newest, response_model != '') AS answered
+     FROM
+     (
+      SELECT
+       project,
+       request_model,
+       response_model,
+       toDate(start_time) AS day,
+       max(start_time) AS newest
+      FROM llm_call
+      WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
+       SELECT request_model
+       FROM llm_call
+       WHERE response_model = ''
+      ))
+      GROUP BY
+       project,
+       request_model,
+       response_model,
+       day
+     )
+     ARRAY JOIN [true, false] AS by_day
+     GROUP BY asked
+     HAVING (countIf(response_model = '') > 0) AND (answered != '')
+    )
+   ) AS answers).1, answers.2, transform(concat(project, '\n', toString(request_model), '\n'), answers.1, answers.2, toString(request_model)))),
    times
   FROM
   (
    SELECT
     project,
     request_model,
-    response_model,
-    toDate(start_time) AS day,
-    count() AS times
-   FROM llm_call
-   WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
-   GROUP BY
-    project,
-    request_model,
-    response_model,
-    day
+    '' AS response_model,
+    toDateTime(day, 'UTC') AS start_time,
+    times
+   FROM
+   (
+    SELECT
+     project,
+     request_model,
+     toDate(start_time) AS day,
+     count() AS times
+    FROM llm_call
+    WHERE (response_model = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+    GROUP BY
+     project,
+     request_model,
+     day
+   )
   )
  )
  GROUP BY model
