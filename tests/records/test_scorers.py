@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from turnspan_records.access.named_functions import LoadError
 from turnspan_records.again.cases.dataset import Case
-from turnspan_records.again.cases.named_functions import LoadError
 from turnspan_records.again.cases.scorers import scorers_of
 from turnspan_records.again.cases.scores import (
     CaseResult,

@@ -86,9 +86,9 @@ def run(
       turnspan experiment run refunds --dataset refunds --agent app:answer --times 3 --max-usd 2
     """
     from turnspan_console.output import Output, note, tell
+    from turnspan_records.access.named_functions import LoadError, load_function
     from turnspan_records.again.cases.dataset import DatasetError
     from turnspan_records.again.cases.experiment_run import ExperimentError, run_experiment
-    from turnspan_records.again.cases.named_functions import LoadError, load_function
     from turnspan_records.again.cases.scores import ScorerError
 
     if not dataset or not agent:

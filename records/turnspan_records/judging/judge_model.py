@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import pkgutil
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +18,7 @@ from turnspan import config, semconv
 from turnspan.runtime.type_guards import is_dict
 from turnspan.turn.usage import TokenUsage
 from turnspan_clickhouse.pricing.prices import cost_of_call
+from turnspan_records.access.named_functions import LoadError, load_function
 from turnspan_records.judging.judge_prompt import (
     JudgeError,
     JudgeItem,
@@ -136,14 +135,11 @@ class FunctionJudge:
     cost_usd = 0.0
 
     def __init__(self, place: str) -> None:
-        if os.getcwd() not in sys.path:
-            sys.path.insert(0, os.getcwd())
         try:
-            self._function: Callable[[JudgeItem], Any] = pkgutil.resolve_name(place)
+            self._function: Callable[[JudgeItem], Any] = load_function(place)
             source = inspect.getsource(self._function)
-        except Exception as error:  # noqa: BLE001  whatever importing the user's module raises
-            why = f"{type(error).__name__}: {error}"
-            raise JudgeError(f"{place} cannot be loaded ({why}).") from None
+        except (LoadError, OSError, TypeError) as error:  # the latter: it has no source
+            raise JudgeError(f"{place} cannot be loaded ({error})") from None
         self.name, self.version = place.rpartition(":")[2], content_hash(place, source)[:12]
 
     def close(self) -> None:

@@ -16,9 +16,9 @@ from typing import Any, Final, Literal, cast, get_args
 import orjson
 
 from turnspan.runtime.type_guards import is_dict, is_list
+from turnspan_records.access.named_functions import load_function
 from turnspan_records.again.cases.dataset import Case
 from turnspan_records.again.cases.foreign_scorers import adapted
-from turnspan_records.again.cases.named_functions import load_function
 from turnspan_records.again.cases.scores import (
     PASSED,
     CaseResult,
