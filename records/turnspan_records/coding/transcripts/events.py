@@ -7,7 +7,7 @@ tool does not say; parts are of the GenAI message schema (``turnspan.content.mod
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -19,7 +19,8 @@ from turnspan.turn.turn import TokenUsage
 
 @dataclass(slots=True)
 class SessionStart:
-    """Which session what follows is of. A later one, of the same session, changes what it says."""
+    """Which session what follows is of. A later one, of the same session, changes what it says;
+    one of another session goes on with that (a file may hold several, one in the other)."""
 
     session_id: str
     version: str = ""
@@ -171,4 +172,12 @@ class CodingTool(Protocol):
     def values(self, path: Path, value: Any) -> Sequence[Any] | None:
         """The items of a document in their order; None: the document is one item, or the file has
         lines."""
+        ...
+
+    def rows(self, path: Path) -> Iterator[Any] | None:
+        """What a reader takes of a file that is no JSON itself: a database's rows (read as they are
+        now, while the tool writes; its ``-wal`` file is newer than it), lines of Markdown, a
+        document that stands in several files. One file may have several sessions, one after the
+        other. None: the file is JSON.
+        """
         ...
