@@ -278,10 +278,23 @@ CONSORTIUM_IDS: Final = frozenset(
 LLM_MODEL: Final = "turnspan.llm.model"  # what the package llm calls the model
 LLM_RESPONSE_ID: Final = "turnspan.llm.response.id"  # of the row in its log
 LLM_CONSORTIUM_ID: Final = "turnspan.llm.consortium.id"  # of the run, in its plugin's tables
+CODING_TOOL: Final = "turnspan.coding.tool"  # the coding agent's kind, as `turnspan import` has it
+CODING_MESSAGE_ID: Final = "turnspan.coding.message_id"  # the prompt's own
+CODING_TITLE: Final = "turnspan.coding.title"  # the session's
+CODING_FORKED_FROM: Final = "turnspan.coding.forked_from"  # the session that it goes on with
+CODING_COMPACTION_TRIGGER: Final = "turnspan.coding.compaction.trigger"  # auto or manual
+CODING_COMPACTION_TOKENS: Final = "turnspan.coding.compaction.tokens_before"
 CONTEXT_ID: Final = "turnspan.context.id"  # of a call: those that it used, with commas between
 CONTEXT_TASK: Final = "turnspan.context.task"
 CONTEXT_BUDGET: Final = "turnspan.context.budget"  # tokens
 CONTEXT_BYPASS_REASON: Final = "turnspan.context.bypass_reason"
+
+# -- where a coding agent works
+WORKING_DIRECTORY: Final = "process.working_directory"
+VCS_REPOSITORY_URL: Final = "vcs.repository.url.full"
+VCS_REPOSITORY_NAME: Final = "vcs.repository.name"
+VCS_HEAD_NAME: Final = "vcs.ref.head.name"
+VCS_HEAD_REVISION: Final = "vcs.ref.head.revision"
 
 # -- resource
 SERVICE_NAME: Final = "service.name"

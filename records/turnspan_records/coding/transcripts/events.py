@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from turnspan.content.model import Part
+from turnspan.content.model import Message, Part
 from turnspan.turn.turn import TokenUsage
 
 
@@ -34,10 +34,15 @@ class SessionStart:
     title: str = ""
     agent_name: str = ""
     """A subagent's; empty for the tool itself."""
+    agent_id: str = ""
+    """What tells a subagent from others of the session: what follows is of this one. Empty with a
+    ``parent_call``: that."""
     parent_session: str = ""
     """The session that a subagent works for, or that a fork goes on with."""
     parent_call: str = ""
     """The id of the tool call that began the subagent."""
+    instructions: str = ""
+    """The system prompt."""
     attributes: dict[str, Any] = field(default_factory=dict[str, Any])
     """What else the tool says and has no other place."""
 
@@ -111,6 +116,8 @@ class HistoryCompaction:
     """``auto`` or ``manual``."""
     tokens_before: int | None = None
     parent: str = ""
+    messages: list[Message] = field(default_factory=list[Message])
+    """What stands in the place of the history, where that is more than a summary."""
 
 
 @dataclass(slots=True)
@@ -142,6 +149,16 @@ class TranscriptReader(Protocol):
 
     def end(self, events: list[CodingEvent]) -> None:
         """The transcript is over as far as it is written: add what was held back."""
+        ...
+
+
+@runtime_checkable
+class NestedFiles(Protocol):
+    """A tool that keeps what a subagent does in a file of its own."""
+
+    def mains(self, paths: Sequence[Path]) -> Mapping[Path, Path]:
+        """Of the files of subagents among ``paths``, the file of the session they work for, which
+        is among ``paths`` as well. Both are read together."""
         ...
 
 

@@ -1,0 +1,123 @@
+"""A reply of Claude Code's model, which its transcript has in several lines."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from turnspan import semconv
+from turnspan.content.model import as_dict, as_text, dumps
+from turnspan.dialects import anthropic_messages
+from turnspan.dialects.convert import convert_message
+from turnspan.turn.turn import TokenUsage
+from turnspan_records.coding.transcripts.events import CodingEvent, ModelCall
+
+_LINE: Final = frozenset(
+    {
+        *("uuid", "parentUuid", "logicalParentUuid", "sessionId", "timestamp", "cwd", "gitBranch"),
+        *("version", "isSidechain", "userType", "type", "message", "agentId", "forkedFrom"),
+    }
+)
+_MESSAGE: Final = frozenset({"id", "type", "role", "model", "content", "stop_reason", "usage"})
+_USAGE: Final = frozenset(
+    {
+        *("input_tokens", "output_tokens", "cache_creation_input_tokens"),
+        *("cache_read_input_tokens", "cache_creation", "service_tier", "speed"),
+    }
+)
+_BYTES_OF_TOKEN: Final = 16
+"""No tokenizer needs fewer tokens for what a reply says: a count below is one of its beginning."""
+INCOMPLETE: Final = "turnspan.coding.usage_incomplete"
+
+
+class ReplyUnderWay:
+    """A reply whose lines are being read."""
+
+    def __init__(self, message_id: str, parent: str) -> None:
+        self.message_id = message_id
+        self.call_ids: set[str] = set()
+        self.after: list[CodingEvent] = []
+        """What the tool put in while it was written."""
+        self._parent = parent
+        self._blocks: list[dict[str, Any]] = []
+        self._line: dict[str, Any] = {}
+        self._message: dict[str, Any] = {}
+        self._usage: dict[str, Any] = {}
+        self._reason = ""
+        self._time = 0
+
+    def add(
+        self,
+        line: dict[str, Any],
+        message: dict[str, Any],
+        blocks: list[dict[str, Any]],
+        time: int,
+    ) -> None:
+        """A line of it."""
+        self._blocks += blocks
+        self.call_ids.update(
+            as_text(block.get("id")) for block in blocks if block.get("type") == "tool_use"
+        )
+        self._line.update(line)
+        self._message.update(message)
+        self._usage = as_dict(message.get("usage")) or self._usage
+        self._reason = as_text(message.get("stop_reason")) or self._reason
+        self._time = time
+
+    def call(self) -> ModelCall:
+        """The call, now that nothing more comes of it."""
+        raw = {"role": "assistant", "content": self._blocks}
+        parts = convert_message(anthropic_messages.NAME, raw)["parts"] if self._blocks else []
+        usage, attributes = self._tokens()
+        beside = {k: v for k, v in self._line.items() if k not in _LINE and v not in (None, "")}
+        more = {k: v for k, v in self._message.items() if k not in _MESSAGE and v is not None}
+        return ModelCall(
+            self.message_id,
+            self._time,
+            0,
+            "anthropic",
+            as_text(self._message.get("model")),
+            parts,
+            usage,
+            self._parent,
+            finish_reasons=(self._reason,) if self._reason else (),
+            attributes={**beside, **more, **attributes},
+        )
+
+    def _tokens(self) -> tuple[TokenUsage, dict[str, Any]]:
+        said = self._usage
+        attributes: dict[str, Any] = {
+            key: value
+            for key, value in said.items()
+            if key not in _USAGE and value not in (None, [])
+        }
+        written = as_dict(said.get("cache_creation")) or {}
+        for name, value in (
+            (semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS, written.get("ephemeral_1h_input_tokens")),
+            (semconv.RESPONSE_SERVICE_TIER, said.get("service_tier")),
+            (semconv.RESPONSE_SPEED, said.get("speed")),
+            (
+                semconv.USAGE_WEB_SEARCHES,
+                (as_dict(said.get("server_tool_use")) or {}).get("web_search_requests"),
+            ),
+        ):
+            if value:
+                attributes[name] = value
+        names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+        counts = [_count(said.get(name)) for name in names]
+        known = [count for count in counts if count is not None]
+        output = _count(said.get("output_tokens"))
+        if output is not None and not self._reason and self._is_more_than(output):
+            attributes[INCOMPLETE] = True
+        usage = TokenUsage(sum(known) if known else None, output, counts[1], counts[2])
+        return usage, attributes
+
+    def _is_more_than(self, tokens: int) -> bool:
+        said = [
+            {key: value for key, value in block.items() if key != "signature"}
+            for block in self._blocks
+        ]
+        return len(dumps(said)) > (tokens + 8 * len(said)) * _BYTES_OF_TOKEN
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

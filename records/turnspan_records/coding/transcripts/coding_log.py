@@ -1,0 +1,241 @@
+"""The transcripts of coding agents as a log to import: files that grow, are copied, go on with each
+other, and are deleted after some weeks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from turnspan.content.model import as_dict, as_text
+from turnspan.runtime.guard import errors
+from turnspan_records.coding.transcripts.accounts import NOT_JSON, LineAccounts
+from turnspan_records.coding.transcripts.events import CodingEvent, CodingTool
+from turnspan_records.coding.transcripts.lines import items_of
+from turnspan_records.coding.transcripts.open_turn import CodingScope
+from turnspan_records.coding.transcripts.position import (
+    BEGINNING,
+    NO_FAMILY,
+    FileState,
+    TranscriptPosition,
+    family_of,
+)
+from turnspan_records.coding.transcripts.sessions import (
+    TranscriptFile,
+    TranscriptSession,
+    changed_sessions,
+    events_of,
+    first_message,
+    is_rewritten,
+    lines_after,
+    merged,
+    modified,
+    stamp,
+    state_of,
+)
+from turnspan_records.coding.transcripts.turns import TurnBuilder
+from turnspan_records.importing.sources import Part, Problem
+
+AGAIN: Final = "a message of the session before"
+_POSITION_EVERY: Final = 8 * 2**20
+"""Bytes that are read between two positions: one names every file."""
+_ALL: Final = 2**62
+
+
+class CodingLog:
+    """Transcripts of one or more tools. ``SourceLog`` says what its methods are for.
+
+    Args:
+        kind: as ``turnspan import`` calls it.
+        identity: which folders or files they are.
+        files: what is imported.
+        live: whether turns that have not ended go on (``running``) or were cut short.
+    """
+
+    own_projects = True
+
+    def __init__(
+        self,
+        kind: str,
+        identity: str,
+        files: Sequence[TranscriptFile],
+        *,
+        live: bool = False,
+    ) -> None:
+        self.kind = kind
+        self.identity = identity
+        self._files = files
+        self._live = live
+        self._scopes: dict[str, CodingScope] = {}
+        self._read = 0
+        self._changed: list[TranscriptSession] | None = None
+
+    def again(self, position: str) -> str:
+        """The position from which all is imported anew; times that no file says stay."""
+        return str(TranscriptPosition.of(position).again())
+
+    def total(self, after: str) -> int:
+        """About how many lines are new, by the length of each file's first ones."""
+        position = TranscriptPosition.of(after)
+        return sum(
+            lines_after(path, position.get(path).size)
+            for session in self._sessions(position)
+            for path in session.files
+        )
+
+    def parts(self, after: str) -> Iterator[Part]:
+        """The turns of the user that are new or have grown, session by session."""
+        position = TranscriptPosition.of(after)
+        yield from self._unknown(position)
+        families: dict[bytes, list[TranscriptSession]] = {}
+        changed = self._sessions(position)
+        anew = {path for session in changed for path in session.files}
+        for file in self._files:
+            state = position.get(file.path)
+            if file.tool is not None and state.family != NO_FAMILY and file.path not in anew:
+                known = TranscriptSession(file.tool, [file.path])
+                families.setdefault(state.family, []).append(known)
+        for session in changed:
+            before = position.get(session.files[0]).family
+            first = first_message(session)
+            family = NO_FAMILY if first is None else family_of(first[1])
+            if before not in (NO_FAMILY, family):  # it was written anew
+                position.set(session.files[0], BEGINNING)
+            elsewhere = self._elsewhere(session, first, families.get(family, ()))
+            yield from self._session(session, position, family, elsewhere)
+            if family != NO_FAMILY:
+                families.setdefault(family, []).append(session)
+        self._changed = None
+        yield Part(position=str(position))
+
+    # -- which files ------------------
+
+    def _sessions(self, position: TranscriptPosition) -> list[TranscriptSession]:
+        if self._changed is None:
+            self._changed = changed_sessions(self._files, position)
+        return self._changed
+
+    def _unknown(self, position: TranscriptPosition) -> Iterator[Part]:
+        """The lines of files that no known tool wrote."""
+        for file in self._files:
+            now = stamp(file.path)
+            if file.tool is not None or position.get(file.path).stamp == now:
+                continue
+            part, size = Part(), 0
+            for item in items_of(file.path):
+                size = item.end or item.number
+                kind = as_text((as_dict(item.value) or {}).get("type"))[:60] or "no type"
+                word = NOT_JSON if item.problem else f"unknown: {kind}"
+                part.seen[file.path.name, word] += 1
+            why = "no coding agent that is known wrote it, and nothing of it was imported"
+            part.problems.append(Problem(str(file.path), why))
+            position.set(file.path, FileState(now, NO_FAMILY, size, 0))
+            yield part
+
+    def _elsewhere(
+        self,
+        session: TranscriptSession,
+        first: tuple[str, str] | None,
+        family: Sequence[TranscriptSession],
+    ) -> frozenset[str]:
+        """The messages of a session that stand in one that was imported before."""
+        found: set[str] = set()
+        for other in family:
+            beginning = first_message(other)
+            if first is None or beginning is None or beginning[0] == first[0]:
+                continue  # the same session: its rows are the same
+            builder = TurnBuilder(self._scope(other.tool), done=_ALL)
+            for number, event in events_of(other):
+                builder.add(event, number)
+            found.update(builder.message_ids)
+        return frozenset(found)
+
+    # -- a session ------------------
+
+    def _scope(self, tool: CodingTool) -> CodingScope:
+        return self._scopes.setdefault(tool.kind, CodingScope(tool.kind))
+
+    def _session(
+        self,
+        session: TranscriptSession,
+        position: TranscriptPosition,
+        family: bytes,
+        elsewhere: frozenset[str],
+    ) -> Iterator[Part]:
+        tool, main = session.tool, session.files[0]
+        states = [state_of(path, position) for path in session.files]
+        base = states[0].time or modified(main)
+        builder = TurnBuilder(
+            self._scope(tool),
+            done=states[0].turns,
+            elsewhere=elsewhere,
+            time=base * 10**9,
+            live=self._live,
+        )
+        accounts = LineAccounts(session, [state.size for state in states])
+        readers = [tool.reader(path) for path in session.files]
+        ends = [0] * len(readers)
+        for number, item in merged(session):
+            if item.waits:
+                accounts.waits(number, item)
+                continue
+            self._read += max(0, item.end - ends[number])
+            ends[number] = item.end or item.number
+            events: list[CodingEvent] = []
+            word = accounts.word(number, item)
+            if not word:
+                try:
+                    word = readers[number].read(item.value, events)
+                except Exception as error:  # noqa: BLE001  a line of any shape costs only itself
+                    errors.record(f"import {tool.kind}", error)
+                    word = accounts.failed(number, item, error)
+            fresh = [builder.add(event, number) for event in events]
+            accounts.count(number, item, AGAIN if fresh and not any(fresh) else word)
+            yield from self._made(builder.parts(), builder, accounts, position, base)
+        for number, reader in enumerate(readers):
+            events = []
+            reader.end(events)
+            for event in events:
+                builder.add(event, number)
+        turns = max(states[0].turns, builder.turns - 1)
+        yield from self._made(builder.end(), builder, accounts, position, base)
+        time = base if builder.untimed else 0
+        lines = not is_rewritten(main)
+        for path, end in zip(session.files, ends, strict=True):
+            of_main = path is main
+            position.set(
+                path,
+                FileState(
+                    session.stamps[path],
+                    family if of_main else NO_FAMILY,
+                    end,
+                    turns if of_main and lines else 0,
+                    time if of_main else 0,
+                ),
+            )
+        part = accounts.part()
+        self._place(part, position)
+        yield part
+
+    def _made(
+        self,
+        made: Iterator[tuple[int, Part]],
+        builder: TurnBuilder,
+        accounts: LineAccounts,
+        position: TranscriptPosition,
+        base: int,
+    ) -> Iterator[Part]:
+        """The parts of turns that are over, each with what was counted until then."""
+        main = accounts.session.files[0]
+        for number, part in made:
+            accounts.into(part)
+            if number < builder.turns and self._read >= _POSITION_EVERY and not is_rewritten(main):
+                known = position.get(main)
+                time = base if builder.untimed else 0
+                position.set(main, FileState(b"\0\0\0\0", known.family, known.size, number, time))
+                self._place(part, position)
+            yield part
+
+    def _place(self, part: Part, position: TranscriptPosition) -> None:
+        if self._read >= _POSITION_EVERY:
+            self._read = 0
+            part.position = str(position)

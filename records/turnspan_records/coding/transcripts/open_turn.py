@@ -1,0 +1,405 @@
+"""A turn of a coding session under way: the spans of what happened in it, and its part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, Final
+
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.trace import SpanKind
+
+from turnspan import config, semconv
+from turnspan.content.model import TEXT, TOOL_CALL, as_text, dumps_text
+from turnspan.content.model import Part as ContentPart
+from turnspan.tracing.content_store import Content, ToolContent, TurnContent
+from turnspan.turn.turn import ToolRequest, Turn
+from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.rows.tables import LlmCall, TurnSummary
+from turnspan_records.coding.transcripts.events import (
+    HistoryCompaction,
+    Interruption,
+    ModelCall,
+    ToolRun,
+    UserMessage,
+)
+from turnspan_records.coding.transcripts.history import HistoryEntry, SessionHistory
+from turnspan_records.importing import ids
+from turnspan_records.importing.sources import Part
+from turnspan_records.importing.spans import resource_of, scope_of, span_of
+
+_COMPACTION: Final = "compaction"
+_PRICED_BY_TOOL: Final = "provider"
+_CUT: Final = "the transcript ends before the turn does"
+
+
+class CodingScope:
+    """What all records of a tool have in common."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.scope = scope_of(kind)
+        self.resource: Callable[[str], Resource] = lru_cache(1_000)(self._resource)
+
+    def _resource(self, project: str) -> Resource:
+        return resource_of(self.kind, {semconv.PROJECT: project})
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFacts:
+    """What a turn's session says of it."""
+
+    session: str
+    project: str
+    agent_name: str
+    version: str
+    instructions: str
+    parent_call: str
+    attributes: dict[str, Any]
+
+
+@dataclass(slots=True)
+class _AskedTool:
+    name: str
+    arguments: Any
+    message_id: str
+    time: int
+
+
+@dataclass(slots=True)
+class _PartContent:
+    """A part under way: of a turn of the user, with the subagents' turns in it."""
+
+    part: Part = field(default_factory=Part)
+    calls: dict[str, Callable[[LlmCall, Batch], None]] = field(
+        default_factory=dict[str, Callable[[LlmCall, Batch], None]]
+    )
+    """By span, what puts the content into a call's row."""
+    costs: dict[str, Decimal] = field(default_factory=dict[str, Decimal])
+    """By span, what the tool says that a call cost."""
+    status: dict[str, str] = field(default_factory=dict[str, str])
+    """By turn, how it stands if it has not ended."""
+
+
+class OpenTurn:
+    """A turn that has begun."""
+
+    def __init__(
+        self,
+        scope: CodingScope,
+        facts: TurnFacts,
+        prompt: UserMessage,
+        start: int,
+        *,
+        around: OpenTurn | None = None,
+    ) -> None:
+        self._scope = scope
+        self._captured = config.active().capture_content
+        self.facts = facts
+        self.prompt = prompt
+        self.root: OpenTurn = self if around is None else around.root
+        self.nested: list[OpenTurn] = []
+        """Of a turn of the user, all subagents' turns."""
+        self._around = around
+        self.parent_turn_id = ""
+        self.number = 0
+        self.recorded = True
+        self.nested_in_new = False
+        self.closed = False
+        self._start = self._end = start
+        self._span_id = ids.span_id(scope.kind, "turn", prompt.message_id)
+        self.turn_id = f"{self._span_id:016x}"
+        self._trace_id: int = (
+            ids.trace_id(scope.kind, "turn", prompt.message_id)
+            if around is None
+            else around.root._trace_id
+        )
+        self._turn: Turn = Turn(
+            self.turn_id, parent=None if around is None else around._turn, recording=False
+        )
+        self._asked: dict[str, _AskedTool] = {}
+        self._tool_spans: dict[str, int] = {}
+        self._waiting: set[str] = set()
+        self._answered = False
+        self._interrupted = False
+        self._content: _PartContent = _PartContent() if around is None else around.root._content
+
+    # -- what happens ------------------
+
+    def asked_by(self, event: ModelCall) -> list[str]:
+        """The ids of the tool calls that a reply asks for."""
+        return [as_text(part.get("id")) for part in _tool_calls(event.parts)]
+
+    def skip(self, event: ModelCall) -> None:
+        """A call that is recorded elsewhere."""
+        self._remember(event, 0)
+
+    def call(
+        self,
+        event: ModelCall,
+        start: int,
+        end: int,
+        history: SessionHistory,
+        entry: HistoryEntry,
+    ) -> None:
+        """A model has answered; times in ns."""
+        turn, facts = self._turn, self.facts
+        number = turn.begin_call()
+        requests = self._remember(event, end)
+        text = "".join(as_text(p.get("content")) for p in event.parts if p.get("type") == TEXT)
+        turn.end_call(
+            model=event.model,
+            finish_reasons=event.finish_reasons,
+            text=text,
+            tool_requests=requests,
+            usage=event.usage,
+        )
+        failed = bool(event.error_type)
+        if failed:
+            turn.fail_call(event.error_message or event.error_type)
+        self._answered, self._end = not requests, max(self._end, end)
+        usage = event.usage
+        span_id = ids.span_id(self._scope.kind, "call", event.message_id)
+        self._span(
+            f"chat {event.model}".strip(),
+            span_id,
+            start,
+            end,
+            {
+                semconv.OPERATION_NAME: semconv.OP_CHAT,
+                semconv.PROVIDER_NAME: event.provider or None,
+                semconv.REQUEST_MODEL: event.model or None,
+                semconv.RESPONSE_MODEL: None if failed and not event.parts else event.model or None,
+                semconv.RESPONSE_ID: event.message_id,
+                semconv.RESPONSE_FINISH_REASONS: event.finish_reasons or None,
+                semconv.USAGE_INPUT_TOKENS: usage.input_tokens,
+                semconv.USAGE_OUTPUT_TOKENS: usage.output_tokens,
+                semconv.USAGE_CACHE_READ_INPUT_TOKENS: usage.cache_read_tokens,
+                semconv.USAGE_CACHE_WRITE_INPUT_TOKENS: usage.cache_write_tokens,
+                semconv.USAGE_REASONING_OUTPUT_TOKENS: usage.reasoning_tokens,
+                semconv.ROUND: number,
+                semconv.ERROR_TYPE: event.error_type or None,
+                semconv.AGENT_NAME: facts.agent_name,
+                semconv.TURN_AGENT_VERSION: facts.version or None,
+                **self._more(event.attributes),
+            },
+            kind=SpanKind.CLIENT,
+            error=event.error_message or event.error_type,
+        )
+        if self._captured:
+            self._land(f"{span_id:016x}", event, history, entry)
+        if event.cost_usd is not None:
+            self._content.costs[f"{span_id:016x}"] = event.cost_usd
+
+    def _remember(self, event: ModelCall, time: int) -> list[ToolRequest]:
+        found: list[ToolRequest] = []
+        for part in _tool_calls(event.parts):
+            call_id, name = as_text(part.get("id")), as_text(part.get("name"))
+            self._asked[call_id] = _AskedTool(name, part.get("arguments"), event.message_id, time)
+            self._waiting.add(call_id)
+            found.append((call_id, name, part.get("arguments")))
+        return found
+
+    def _land(
+        self, span_id: str, event: ModelCall, history: SessionHistory, entry: HistoryEntry
+    ) -> None:
+        instructions = self.facts.instructions
+
+        def land(row: LlmCall, batch: Batch) -> None:
+            history.input_of(row, entry.before, batch)
+            history.settings_of(row, instructions, event.parameters, batch)
+            history.output_of(row, entry, event.parts, batch)
+
+        self._content.calls[span_id] = land
+
+    def tool(self, event: ToolRun, end: int) -> None:
+        """A tool has run; ``end`` in ns."""
+        asked = self._asked.get(event.call_id) or _AskedTool("", None, event.message_id, end)
+        self._waiting.discard(event.call_id)
+        name = event.name or asked.name
+        start = min(event.start or asked.time or end, end)
+        fact = self._turn.begin_tool(name, asked.arguments, event.call_id)
+        self._turn.end_tool(fact, event.result, event.failed)
+        self._answered, self._end = False, max(self._end, end)
+        span_id = ids.span_id(self._scope.kind, "tool", asked.message_id, event.call_id)
+        self._tool_spans[event.call_id] = span_id
+        result = event.result
+        self._span(
+            f"execute_tool {name}".strip(),
+            span_id,
+            start,
+            end,
+            {
+                semconv.OPERATION_NAME: semconv.OP_EXECUTE_TOOL,
+                semconv.TOOL_NAME: name or None,
+                semconv.TOOL_TYPE: "function",
+                semconv.TOOL_CALL_ID: event.call_id or None,
+                semconv.TOOL_FAILED: event.failed or None,
+                semconv.ERROR_TYPE: event.error_type or None,
+                semconv.ROUND: fact.round,
+                semconv.AGENT_NAME: self.facts.agent_name,
+                **self._more(event.attributes),
+            },
+            content=ToolContent(asked.arguments, result) if self._captured else None,
+            error=event.error_message or event.error_type,
+        )
+
+    def compaction(self, event: HistoryCompaction, time: int) -> None:
+        """The history was replaced by a summary."""
+        self._end = max(self._end, time)
+        self._span(
+            _COMPACTION,
+            ids.span_id(self._scope.kind, _COMPACTION, event.message_id or time),
+            time,
+            time,
+            {
+                semconv.CODING_TOOL: self._scope.kind,
+                semconv.CODING_COMPACTION_TRIGGER: event.trigger or None,
+                semconv.CODING_COMPACTION_TOKENS: event.tokens_before,
+            },
+        )
+
+    def interrupt(self, event: Interruption, time: int) -> None:
+        """The user has stopped it."""
+        self._interrupted = True
+        self._end = max(self._end, time)
+        self._turn.abort(event.message or event.reason)
+
+    # -- its end ------------------
+
+    def close(self, unfinished: str) -> None:
+        """It is over; ``unfinished`` is how it stands if it has not ended by itself."""
+        self.closed = True
+        if not self.recorded:
+            return
+        root, turn, facts = self.root, self._turn, self.facts
+        if root is not self:
+            root._end = max(root._end, self._end)
+        turn.user_message = self.prompt_text()
+        ending = turn.finish(None)
+        reason, detail = ending.reason, ending.detail
+        ended = self._interrupted or (self._answered and not self._waiting)
+        if unfinished and not ended:
+            self._content.status[self.turn_id] = reason = unfinished
+            detail = _CUT if unfinished != "running" else ""
+        parent_span = 0
+        if self._around is not None:
+            spans = self._around._tool_spans
+            parent_span = spans.get(facts.parent_call) or self._around._span_id
+        self._span(
+            f"invoke_agent {facts.agent_name}",
+            self._span_id,
+            self._start,
+            self._end,
+            {
+                semconv.OPERATION_NAME: semconv.OP_INVOKE_AGENT,
+                semconv.AGENT_NAME: facts.agent_name,
+                semconv.TURN_AGENT_VERSION: facts.version or None,
+                semconv.TURN_PARENT_ID: self.parent_turn_id or None,
+                semconv.TURN_STOP_REASON: reason,
+                semconv.TURN_STOP_DETAIL: detail or None,
+                semconv.TURN_ROUNDS: turn.rounds,
+                semconv.TURN_LLM_CALLS: turn.llm_calls,
+                semconv.TURN_TOOL_CALLS: turn.tool_calls,
+                semconv.TURN_TOOL_ERRORS: turn.tool_errors,
+                semconv.TURN_SILENT_ROUNDS: turn.silent_rounds,
+                semconv.TURN_MAX_IDENTICAL_TOOL_STREAK: turn.max_identical_tool_streak,
+                semconv.TURN_NO_PROGRESS_ROUNDS: turn.no_progress_rounds,
+                semconv.TURN_MODELS: tuple(turn.models),
+                semconv.CODING_MESSAGE_ID: self.prompt.message_id,
+                **facts.attributes,
+            },
+            parent_id=parent_span,
+            content=TurnContent(turn, self._captured, self.prompt_text()),
+        )
+
+    def prompt_text(self) -> str:
+        """What the user said."""
+        texts = (as_text(p.get("content")) for p in self.prompt.parts if p.get("type") == TEXT)
+        return "\n".join(texts)
+
+    def part(self) -> Part:
+        """The part of a turn of the user that is over."""
+        content = self._content
+        content.part.amend = lambda batch: _amend(content, batch)
+        return content.part
+
+    # -- spans ------------------
+
+    def _more(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        """What the tool says beside; it may be content."""
+        found: dict[str, Any] = {}
+        for key, value in attributes.items():
+            if key.startswith("turnspan."):
+                found[key] = value
+            elif self._captured:
+                found[semconv.IMPORT_PREFIX + key] = _plain(value)
+        return found
+
+    def _span(
+        self,
+        name: str,
+        span_id: int,
+        start: int,
+        end: int,
+        attributes: dict[str, Any],
+        *,
+        parent_id: int | None = None,
+        kind: SpanKind = SpanKind.INTERNAL,
+        content: Content | None = None,
+        error: str = "",
+    ) -> None:
+        part = self._content.part
+        span = span_of(
+            name,
+            trace_id=self._trace_id,
+            span_id=span_id,
+            parent_id=self._span_id if parent_id is None else parent_id,
+            start_time=start,
+            end_time=end,
+            attributes={
+                semconv.CONVERSATION_ID: self.facts.session or None,
+                semconv.TURN_ID: self.turn_id,
+                **attributes,
+            },
+            resource=self._scope.resource(self.facts.project),
+            scope=self._scope.scope,
+            kind=kind,
+            error=error or None,
+        )
+        part.spans.append(span)
+        if content is not None:
+            part.contents.append((span, content))
+
+
+def _tool_calls(parts: Sequence[ContentPart]) -> list[ContentPart]:
+    return [part for part in parts if part.get("type") == TOOL_CALL]
+
+
+def _plain(value: Any) -> Any:
+    """An attribute's value: what OpenTelemetry has no type for is JSON."""
+    return value if isinstance(value, (str, bool, int, float)) else dumps_text(value)
+
+
+def _amend(content: _PartContent, batch: Batch) -> None:
+    """Put in what spans cannot say."""
+    costs: dict[str, Decimal] = {}
+    for row in batch.rows.get(LlmCall, ()):
+        assert isinstance(row, LlmCall)
+        land = content.calls.get(row.span_id)
+        if land is not None:
+            land(row, batch)
+        cost = content.costs.get(row.span_id)
+        if cost is not None:
+            row.cost_usd, row.price_version = cost, _PRICED_BY_TOOL
+        if row.cost_usd is not None:
+            costs[row.turn_id] = costs.get(row.turn_id, Decimal(0)) + row.cost_usd
+    for turn in batch.rows.get(TurnSummary, ()):  # inner turns before those around them
+        assert isinstance(turn, TurnSummary)
+        turn.status = content.status.get(turn.turn_id, turn.status)
+        turn.cost_usd = costs.get(turn.turn_id)
+        if turn.cost_usd is not None and turn.parent_turn_id:
+            around = costs.get(turn.parent_turn_id, Decimal(0))
+            costs[turn.parent_turn_id] = around + turn.cost_usd

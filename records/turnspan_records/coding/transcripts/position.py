@@ -1,0 +1,142 @@
+"""How far the transcripts of many files are imported, in some twenty bytes a file."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import struct
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+from turnspan_records.importing.sources import SourceLogError
+
+_FIXED: Final = struct.Struct(">8s4s4s")
+_VERSION: Final = b"1"
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What is known of a file whose import is over, as far as it was written then."""
+
+    stamp: bytes
+    """Of its size, times and inode (4 bytes): another one is to be read."""
+    family: bytes
+    """A hash of its first message (4 bytes): files that go on with each other have the same."""
+    size: int
+    """Bytes that are accounted for."""
+    turns: int
+    """Turns of the user that are in the store for good: the last may still grow."""
+    time: int = 0
+    """Of a file that says no times: when it was last written when it was first imported, in s."""
+
+
+NO_FAMILY: Final = b"\0\0\0\0"
+BEGINNING: Final = FileState(b"", NO_FAMILY, 0, 0)
+
+
+class TranscriptPosition:
+    """The states of files, by a hash of their paths."""
+
+    def __init__(self, files: dict[bytes, FileState] | None = None) -> None:
+        self.files = {} if files is None else files
+
+    @classmethod
+    def of(cls, text: str) -> TranscriptPosition:
+        """What ``str(position)`` was.
+
+        Raises:
+            SourceLogError: it is none.
+        """
+        try:
+            packed = base64.b64decode(text, validate=True)
+            if packed[:1] not in (b"", _VERSION):
+                raise ValueError("another version")
+            return cls(dict(_entries(packed)))
+        except (binascii.Error, ValueError, IndexError, struct.error) as error:
+            raise SourceLogError(
+                f"The position of the last import cannot be read ({error}): import with --again."
+            ) from None
+
+    def __str__(self) -> str:
+        packed = bytearray(_VERSION)
+        for key, state in self.files.items():
+            packed += _FIXED.pack(key, state.stamp, state.family)
+            for number in (state.size, state.turns, state.time):
+                _put(number, packed)
+        return base64.b64encode(packed).decode()
+
+    def get(self, path: Path) -> FileState:
+        """What is known of a file."""
+        return self.files.get(key_of(path), BEGINNING)
+
+    def set(self, path: Path, state: FileState) -> None:
+        """A file is imported so far."""
+        self.files[key_of(path)] = state
+
+    def again(self) -> TranscriptPosition:
+        """The position from which everything is imported anew, at the same times."""
+        files = {
+            key: FileState(b"\0\0\0\0", NO_FAMILY, 0, 0, state.time)
+            for key, state in self.files.items()
+            if state.time
+        }
+        return TranscriptPosition(files)
+
+
+def key_of(path: Path) -> bytes:
+    """The hash that a file is known by."""
+    return blake2b(os.fsencode(path), digest_size=8).digest()
+
+
+def stamp_of(path: Path) -> bytes:
+    """The stamp of a file as it is now, with its database's log. Raises ``OSError``."""
+    said: list[int] = []
+    for each in (path, path.with_name(f"{path.name}-wal")):
+        try:
+            status = each.stat()
+        except FileNotFoundError:
+            if each is path:
+                raise
+            continue
+        said += (status.st_size, status.st_mtime_ns, status.st_ino)
+    return blake2b(repr(said).encode(), digest_size=4).digest()
+
+
+def family_of(message_id: str) -> bytes:
+    """The family of a transcript, by its first message."""
+    return blake2b(message_id.encode("utf-8", "replace"), digest_size=4).digest()
+
+
+def _entries(packed: bytes) -> list[tuple[bytes, FileState]]:
+    found: list[tuple[bytes, FileState]] = []
+    place = 1
+    while place < len(packed):
+        key, stamp, family = _FIXED.unpack_from(packed, place)
+        place += _FIXED.size
+        numbers: list[int] = []
+        for _ in range(3):
+            number, place = _number(packed, place)
+            numbers.append(number)
+        found.append((key, FileState(stamp, family, *numbers)))
+    return found
+
+
+def _put(number: int, into: bytearray) -> None:
+    while number > 0x7F:
+        into.append(number & 0x7F | 0x80)
+        number >>= 7
+    into.append(number)
+
+
+def _number(packed: bytes, place: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        byte = packed[place]
+        place += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, place
+        shift += 7

@@ -1,0 +1,176 @@
+"""Which files of coding agents are read together, in which order, and which have changed."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from turnspan.content.model import as_dict
+from turnspan_records.coding.transcripts.events import (
+    CodingEvent,
+    CodingTool,
+    ModelCall,
+    NestedFiles,
+    SessionStart,
+    UserMessage,
+)
+from turnspan_records.coding.transcripts.lines import Item, is_document, items_of
+from turnspan_records.coding.transcripts.position import (
+    FileState,
+    TranscriptPosition,
+    stamp_of,
+)
+from turnspan_records.importing.files.source_file import unreadable
+from turnspan_records.importing.transcripts.fields import nanoseconds
+
+_TIME: Final = re.compile(
+    rb'"(?:timestamp|time|startTime|start_time|created_at|created)"\s*:\s*"?([^",}]+)'
+)
+_HEAD: Final = 2**16
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptFile:
+    """A file and the tool that wrote it; None: no tool that is known."""
+
+    path: Path
+    tool: CodingTool | None
+
+
+@dataclass(slots=True)
+class TranscriptSession:
+    """Files that are read together: a session's, and those of its subagents."""
+
+    tool: CodingTool
+    files: list[Path]
+    """The session's own first."""
+    time: int = 0
+    """When it began, in ns."""
+    stamps: dict[Path, bytes] = field(default_factory=dict[Path, bytes])
+
+
+def changed_sessions(
+    files: Sequence[TranscriptFile], position: TranscriptPosition
+) -> list[TranscriptSession]:
+    """The sessions of which a file has changed, in the order in which they began: a session comes
+    before those that go on with it.
+
+    Raises:
+        SourceLogError: a file cannot be read.
+    """
+    by_tool: dict[str, tuple[CodingTool, list[Path]]] = {}
+    for file in files:
+        if file.tool is not None:
+            by_tool.setdefault(file.tool.kind, (file.tool, []))[1].append(file.path)
+    found: list[TranscriptSession] = []
+    for tool, paths in by_tool.values():
+        mains = tool.mains(paths) if isinstance(tool, NestedFiles) else {}
+        sessions = {path: TranscriptSession(tool, [path]) for path in paths if path not in mains}
+        for path, main in sorted(mains.items()):
+            sessions[main].files.append(path)
+        found += [each for each in sessions.values() if _has_changed(each, position)]
+    found.sort(key=lambda each: (each.time, modified(each.files[0]), str(each.files[0])))
+    return found
+
+
+def _has_changed(session: TranscriptSession, position: TranscriptPosition) -> bool:
+    session.stamps = {path: stamp(path) for path in session.files}
+    if all(position.get(path).stamp == now for path, now in session.stamps.items()):
+        return False
+    main = session.files[0]
+    try:
+        with main.open("rb") as file:
+            said = _TIME.search(file.read(_HEAD))
+    except OSError as error:
+        raise unreadable(main, error) from None
+    time = nanoseconds(said[1].decode("utf-8", "replace")) if said else None
+    session.time = time or modified(main) * 10**9
+    return True
+
+
+def merged(session: TranscriptSession) -> Iterator[tuple[int, Item]]:
+    """The items of all files of a session, in the order of their times, each with the number of
+    its file. Raises ``SourceLogError``."""
+    if len(session.files) == 1:
+        return ((0, item) for item in items_of(session.files[0], session.tool))
+    timed = [_timed(number, session) for number in range(len(session.files))]
+    return ((number, item) for _, number, item in heapq.merge(*timed, key=lambda each: each[:2]))
+
+
+def _timed(number: int, session: TranscriptSession) -> Iterator[tuple[int, int, Item]]:
+    time = 0
+    for item in items_of(session.files[number], session.tool):
+        value = as_dict(item.value) or {}
+        time = max(time, nanoseconds(value.get("timestamp")) or 0)
+        yield time, number, item
+
+
+def events_of(session: TranscriptSession) -> Iterator[tuple[int, CodingEvent]]:
+    """What happens in a session, each with the number of its file; what cannot be read is left
+    out. Raises ``SourceLogError``."""
+    readers = [session.tool.reader(path) for path in session.files]
+    for number, item in merged(session):
+        events: list[CodingEvent] = []
+        if not item.problem:
+            try:
+                readers[number].read(item.value, events)
+            except Exception:  # noqa: BLE001  the import of that session has told of it
+                continue
+        yield from ((number, event) for event in events)
+    for number, reader in enumerate(readers):
+        events = []
+        reader.end(events)
+        yield from ((number, event) for event in events)
+
+
+def first_message(session: TranscriptSession) -> tuple[str, str] | None:
+    """The session's id, and that of its first prompt or call; None where it has none."""
+    own = TranscriptSession(session.tool, session.files[:1])
+    session_id = ""
+    for _, event in events_of(own):
+        if isinstance(event, SessionStart):
+            session_id = session_id or event.session_id
+        elif isinstance(event, ModelCall) or (
+            isinstance(event, UserMessage) and not event.injected
+        ):
+            return session_id, event.message_id
+    return None
+
+
+def state_of(path: Path, position: TranscriptPosition) -> FileState:
+    """What is known of a file, if it still is the one that was known: it has not shrunk."""
+    state = position.get(path)
+    if is_rewritten(path) or path.stat().st_size >= state.size:
+        return state
+    return FileState(b"", state.family, 0, 0, state.time)
+
+
+def is_rewritten(path: Path) -> bool:
+    """Whether a file does not grow line by line: a document, or a database."""
+    return path.suffix in (".db", ".sqlite", ".vscdb", ".md") or is_document(path)
+
+
+def stamp(path: Path) -> bytes:
+    """As ``stamp_of``. Raises ``SourceLogError``."""
+    try:
+        return stamp_of(path)
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def modified(path: Path) -> int:
+    """When a file was last written, in s."""
+    return int(path.stat().st_mtime)
+
+
+def lines_after(path: Path, known: int) -> int:
+    """About how many lines stand after so many bytes, by the length of the first ones."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    each = max(1, len(head) // max(1, head.count(b"\n")))
+    return max(0, size - known) // each

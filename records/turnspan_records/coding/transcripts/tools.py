@@ -1,0 +1,112 @@
+"""The coding agents whose transcripts are read, and where a user's are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+from turnspan_records.coding.transcripts.claude_code import CLAUDE_CODE
+from turnspan_records.coding.transcripts.coding_log import CodingLog
+from turnspan_records.coding.transcripts.events import CodingTool
+from turnspan_records.coding.transcripts.lines import first_value
+from turnspan_records.coding.transcripts.sessions import TranscriptFile
+from turnspan_records.importing.files.source_file import unreadable
+from turnspan_records.importing.sources import SourceLogError
+
+TOOLS: Final[tuple[CodingTool, ...]] = (CLAUDE_CODE,)
+"""All of them; the first whose file one is has it."""
+EVERY: Final = "coding"
+"""The kind of import that takes all."""
+
+
+def coding_log(
+    kind: str,
+    paths: Sequence[Path] = (),
+    *,
+    since: float = 0,
+    home: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    live: bool = False,
+) -> CodingLog:
+    """The transcripts of a tool (or of all: ``EVERY``).
+
+    Args:
+        kind: of the tool.
+        paths: files and folders; none: where the tools keep theirs.
+        since: only files that were written after this time, in s since the epoch.
+        home: of the user; None: of this one.
+        environment: of the process; None: of this one.
+        live: as ``CodingLog``.
+
+    Raises:
+        SourceLogError: there is no transcript there, or one cannot be read.
+    """
+    tools = [tool for tool in TOOLS if kind in (EVERY, tool.kind)]
+    if not tools:
+        known = ", ".join((EVERY, *(tool.kind for tool in TOOLS)))
+        raise SourceLogError(f"{kind} is no known coding agent: use one of {known}.")
+    home = Path.home() if home is None else home
+    environment = os.environ if environment is None else environment
+    if paths:
+        files = [file for path in paths for file in _given(path.resolve(), tools)]
+        places = sorted({str(path.resolve()) for path in paths})
+    else:
+        folders = [(tool, folder) for tool in tools for folder in tool.folders(home, environment)]
+        files = [file for tool, folder in folders for file in _in_folder(tool, folder)]
+        places = [f"the folders of {home}"]
+        if not files:
+            looked = ", ".join(str(folder) for _, folder in folders)
+            raise SourceLogError(f"There is no transcript in {looked}: name a file or a folder.")
+    chosen = {file.path: file for file in files if not since or _written(file.path) >= since}
+    return CodingLog(kind, _identity(places), [chosen[path] for path in sorted(chosen)], live=live)
+
+
+def _identity(places: list[str]) -> str:
+    if len(places) == 1:
+        return places[0]
+    digest = blake2b("\0".join(places).encode("utf-8", "surrogateescape"), digest_size=6)
+    return f"{len(places)} places from {places[0]} ({digest.hexdigest()})"
+
+
+def _given(path: Path, tools: Sequence[CodingTool]) -> Iterator[TranscriptFile]:
+    if not path.is_dir():
+        yield TranscriptFile(path, _tool_of(path, tools))
+        return
+    for each in _files_in(path):
+        named = [tool for tool in tools if tool.is_transcript(each)]
+        if named:
+            tool = _tool_of(each, named)
+            if tool is not None:
+                yield TranscriptFile(each, tool)
+
+
+def _in_folder(tool: CodingTool, folder: Path) -> Iterator[TranscriptFile]:
+    for path in _files_in(folder) if folder.is_dir() else (folder,) if folder.is_file() else ():
+        if tool.is_transcript(path):
+            yield TranscriptFile(path, tool)
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    for at, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(at, name)
+            if path.is_file():
+                yield path
+
+
+def _tool_of(path: Path, tools: Sequence[CodingTool]) -> CodingTool | None:
+    try:
+        first = first_value(path)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if first is None:  # no JSON, or broken: its name says whose it is
+        return next((tool for tool in tools if tool.is_transcript(path)), None)
+    return next((tool for tool in tools if tool.is_own(first)), None)
+
+
+def _written(path: Path) -> float:
+    return path.stat().st_mtime

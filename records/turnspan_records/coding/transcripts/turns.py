@@ -1,0 +1,341 @@
+"""Events of a transcript -> turns, model calls and tool calls, a part for each turn of the user.
+
+Ids are made of the tool and the message's own id: a message that stands in two files is one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import PurePath, PureWindowsPath
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from turnspan import semconv
+from turnspan.content.model import TOOL_CALL_RESPONSE, as_text
+from turnspan_records.coding.transcripts.events import (
+    CodingEvent,
+    HistoryCompaction,
+    Interruption,
+    ModelCall,
+    SessionStart,
+    ToolRun,
+    UserMessage,
+)
+from turnspan_records.coding.transcripts.history import HistoryEntry, SessionHistory
+from turnspan_records.coding.transcripts.open_turn import CodingScope, OpenTurn, TurnFacts
+from turnspan_records.importing.sources import Part
+
+_KEPT_RESULTS: Final = 4_096
+"""Tool calls of earlier turns whose results may still come."""
+
+
+class AgentThread:
+    """What one agent of a transcript says: the tool itself, or a subagent."""
+
+    def __init__(self, start: SessionStart) -> None:
+        self.start = start
+        self.turn: OpenTurn | None = None
+        self.last: HistoryEntry | None = None
+        self.time = 0
+
+    @property
+    def nested(self) -> bool:
+        """Whether it is a subagent's."""
+        return bool(self.start.agent_id or self.start.parent_call)
+
+
+class TurnBuilder:
+    """Makes turns of the events of one transcript, with its subagents' files.
+
+    Args:
+        scope: whose they are.
+        done: so many turns of the user are in the store already, and are not made again.
+        elsewhere: ids of messages that stand in the file of another session, which is theirs.
+        time: of what says no time and has none before it, in ns.
+        live: whether what is unfinished goes on (``running``), or was cut short.
+    """
+
+    def __init__(
+        self,
+        scope: CodingScope,
+        *,
+        done: int = 0,
+        elsewhere: frozenset[str] = frozenset(),
+        time: int = 0,
+        live: bool = False,
+    ) -> None:
+        self._scope = scope
+        self._done = done
+        self._elsewhere = elsewhere
+        self._time = time
+        self._live = live
+        self._threads: dict[tuple[str, str], AgentThread] = {}
+        self._current: dict[int, AgentThread] = {}
+        self._main: AgentThread | None = None
+        self._entries: dict[str, HistoryEntry] = {}
+        self._turn_of: dict[str, OpenTurn] = {}
+        """By the ids of tool calls."""
+        self._histories: dict[str, SessionHistory] = {}
+        self._over: list[OpenTurn] = []
+        self._root: OpenTurn | None = None
+        self.turns = 0
+        """Turns of the user that have begun."""
+        self.untimed = False
+        """Whether something had no time at all."""
+        self.message_ids: list[str] = []
+        """Of prompts and calls, in their order."""
+
+    def add(self, event: CodingEvent, file: int = 0) -> bool:
+        """Take an event; whether it is new, and not of a message that is known already. ``file``
+        is the number of the file it stands in: each goes on with the agent it spoke of last."""
+        if isinstance(event, SessionStart):
+            self._begin(event, file)
+            return True
+        thread = self._current.get(file)
+        if thread is None:
+            thread = self._begin(SessionStart(""), file)
+        if isinstance(event, Interruption):
+            self._interrupt(thread, event)
+            return True
+        if event.message_id and event.message_id in self._entries:
+            return False
+        self._moment(thread, event.time)
+        if isinstance(event, UserMessage):
+            self._user(thread, event)
+        elif isinstance(event, ModelCall):
+            self._call(thread, event)
+        elif isinstance(event, ToolRun):
+            self._tool(thread, event)
+        else:
+            self._compaction(thread, event)
+        return event.message_id not in self._elsewhere
+
+    def parts(self) -> Iterator[tuple[int, Part]]:
+        """The turns of the user that are over, and not in the store: number (from 1) and part."""
+        over, self._over = self._over, []
+        for turn in over:
+            if turn.recorded:
+                yield turn.number, turn.part()
+
+    def end(self) -> Iterator[tuple[int, Part]]:
+        """The transcript is over as far as it is written: also turns that have not ended."""
+        self._close_root(last=True)
+        yield from self.parts()
+
+    # -- where an event belongs ------------------
+
+    def _begin(self, start: SessionStart, file: int) -> AgentThread:
+        key = (start.session_id, start.agent_id or start.parent_call)
+        thread = self._threads.get(key)
+        if thread is None and start.agent_id and start.parent_call:
+            thread = self._threads.get((start.session_id, start.parent_call))
+        if thread is None:
+            thread = AgentThread(start)
+        else:
+            thread.start = _merged(thread.start, start)
+            if thread.turn is not None:
+                thread.turn.facts = self._facts(thread)
+        self._threads[key] = thread
+        self._current[file] = thread
+        return thread
+
+    def _moment(self, thread: AgentThread, time: int) -> None:
+        if not time:
+            thread.time = thread.time + 1 if thread.time else self._first_time()
+        else:
+            thread.time = max(time, thread.time if thread.time == time else 0)
+
+    def _first_time(self) -> int:
+        known = [thread.time for thread in self._threads.values() if thread.time]
+        self.untimed = self.untimed or not known
+        return max(known, default=self._time)
+
+    def _history(self, thread: AgentThread) -> SessionHistory:
+        return self._histories.setdefault(thread.start.session_id, SessionHistory())
+
+    def _before(self, thread: AgentThread, parent: str) -> HistoryEntry | None:
+        before = self._entries.get(parent) if parent else None
+        if before is None:
+            return thread.last
+        call = before if before.call is None else before.call
+        return call.last_result or before
+
+    def _enter(
+        self, thread: AgentThread, message_id: str, entry: HistoryEntry, turn: OpenTurn | None
+    ) -> None:
+        entry.landed = turn is not None and turn.number <= self._done and not turn.nested_in_new
+        thread.last = entry
+        if message_id:
+            self._entries[message_id] = entry
+
+    def _open(self, thread: AgentThread, prompt: UserMessage) -> OpenTurn:
+        """Begin a turn of a thread."""
+        facts = self._facts(thread)
+        if thread.nested:
+            root = self._root
+            if root is None:
+                root = self._open_root(thread, prompt, facts)
+                thread.turn = root
+                return root
+            asking = self._turn_of.get(thread.start.parent_call)
+            around = root if asking is None or asking.root is not root else asking
+            turn = OpenTurn(self._scope, facts, prompt, thread.time, around=around)
+            turn.parent_turn_id = (asking or root).turn_id
+            turn.number, turn.recorded = root.number, root.recorded
+            root.nested.append(turn)
+        else:
+            self._close_root()
+            turn = self._open_root(thread, prompt, facts)
+        thread.turn = turn
+        return turn
+
+    def _open_root(self, thread: AgentThread, prompt: UserMessage, facts: TurnFacts) -> OpenTurn:
+        self.turns += 1
+        turn = self._root = OpenTurn(self._scope, facts, prompt, thread.time)
+        turn.number = self.turns
+        turn.recorded = self.turns > self._done and prompt.message_id not in self._elsewhere
+        return turn
+
+    def _close_root(self, *, last: bool = False) -> None:
+        root, self._root = self._root, None
+        if root is None:
+            return
+        for turn in (*reversed(root.nested), root):
+            turn.close(unfinished="" if not last else "running" if self._live else "interrupted")
+        for thread in self._threads.values():
+            if thread.turn is not None and thread.turn.root is root:
+                thread.turn = None
+        for call_id in [key for key, turn in self._turn_of.items() if turn.root is not root]:
+            if len(self._turn_of) <= _KEPT_RESULTS:
+                break
+            del self._turn_of[call_id]
+        self._over.append(root)
+
+    def _running(self, thread: AgentThread, message_id: str) -> OpenTurn:
+        """The turn that a call or a tool is of; where no prompt is known, one without."""
+        turn = thread.turn
+        if turn is None:
+            prompt = UserMessage(f"{message_id}:turn", thread.time, [])
+            return self._open(thread, prompt)
+        if turn.recorded or turn.number <= self._done or message_id in self._elsewhere:
+            return turn
+        # The other session's turn goes on here, in its own way.
+        return self._open(thread, replace(turn.prompt, message_id=f"{message_id}:turn"))
+
+    # -- the kinds of events ------------------
+
+    def _user(self, thread: AgentThread, event: UserMessage) -> None:
+        before = self._before(thread, event.parent)
+        message = {"role": event.role, "parts": event.parts}
+        turn = thread.turn
+        if not event.injected:
+            turn = self._open(thread, event)
+            self.message_ids.append(event.message_id)
+        entry = HistoryEntry(before, [message] if event.parts else (), thread.time)
+        self._enter(thread, event.message_id, entry, turn)
+
+    def _call(self, thread: AgentThread, event: ModelCall) -> None:
+        before = self._before(thread, event.parent)
+        began = before.when if before is not None else thread.time
+        turn = self._running(thread, event.message_id)
+        self.message_ids.append(event.message_id)
+        message = {"role": "assistant", "parts": event.parts}
+        entry = HistoryEntry(before, [message] if event.parts else (), thread.time)
+        self._enter(thread, event.message_id, entry, turn)
+        history = self._history(thread)
+        if not turn.recorded or event.message_id in self._elsewhere:
+            if turn.number <= self._done:
+                history.know(thread.start.instructions)
+            turn.skip(event)
+        else:
+            start = min(event.start or began, thread.time)
+            turn.call(event, start, thread.time, history, entry)
+        for call_id in turn.asked_by(event):
+            self._turn_of[call_id] = turn
+
+    def _tool(self, thread: AgentThread, event: ToolRun) -> None:
+        before = self._before(thread, event.parent)
+        turn = self._turn_of.get(event.call_id)
+        if turn is None or turn.closed:
+            turn = self._running(thread, event.message_id or event.call_id)
+        if turn.recorded and event.message_id not in self._elsewhere:
+            turn.tool(event, thread.time)
+        part = {"type": TOOL_CALL_RESPONSE, "id": event.call_id, "response": event.result}
+        entry = HistoryEntry(before, [{"role": "tool", "parts": [part]}], thread.time)
+        if before is not None:
+            call = before if before.call is None else before.call
+            entry.call = call
+            call.last_result = entry
+        self._enter(thread, event.message_id, entry, turn)
+
+    def _compaction(self, thread: AgentThread, event: HistoryCompaction) -> None:
+        turn = self._running(thread, event.message_id)
+        messages = event.messages or [{"role": "user", "parts": event.parts}]
+        entry = HistoryEntry(None, messages, thread.time)
+        self._enter(thread, event.message_id, entry, turn)
+        if turn.recorded:
+            turn.compaction(event, thread.time)
+
+    def _interrupt(self, thread: AgentThread, event: Interruption) -> None:
+        self._moment(thread, event.time)
+        if thread.turn is not None:
+            thread.turn.interrupt(event, thread.time)
+
+    # -- what a turn says of its session ------------------
+
+    def _facts(self, thread: AgentThread) -> TurnFacts:
+        start = thread.start
+        main = self._main
+        if main is None or (not thread.nested and main.start.session_id != start.session_id):
+            main = self._main = thread
+        around = main.start
+        folder = start.folder or around.folder
+        first = next(iter(self._threads.values()), thread).start
+        repository = start.repository or around.repository
+        name = repository_name(first.repository) or folder_name(first.folder or folder)
+        attributes: dict[str, Any] = {
+            semconv.CODING_TOOL: self._scope.kind,
+            semconv.WORKING_DIRECTORY: folder,
+            semconv.VCS_REPOSITORY_URL: repository,
+            semconv.VCS_REPOSITORY_NAME: repository_name(repository) or name,
+            semconv.VCS_HEAD_NAME: start.branch or around.branch,
+            semconv.VCS_HEAD_REVISION: start.commit or around.commit,
+            semconv.CODING_TITLE: start.title,
+            semconv.CODING_FORKED_FROM: "" if thread.nested else start.parent_session,
+            **{semconv.IMPORT_PREFIX + key: value for key, value in start.attributes.items()},
+        }
+        return TurnFacts(
+            session=start.session_id,
+            project=name or self._scope.kind,
+            agent_name=start.agent_name or self._scope.kind,
+            version=start.version or around.version,
+            instructions=start.instructions,
+            parent_call=start.parent_call,
+            attributes={key: value for key, value in attributes.items() if value not in ("", None)},
+        )
+
+
+def _merged(known: SessionStart, said: SessionStart) -> SessionStart:
+    """What a session's start says after another one."""
+    attributes: Mapping[str, Any] = {**known.attributes, **said.attributes}
+    values = {name: getattr(said, name) or getattr(known, name) for name in _TEXTS}
+    return SessionStart(attributes=dict(attributes), **values)
+
+
+_TEXTS: Final = tuple(name for name in SessionStart.__slots__ if name != "attributes")
+
+
+def repository_name(url: str) -> str:
+    """The last part of a repository's address, without ``.git``."""
+    try:
+        path = urlsplit(url).path or url
+    except ValueError:
+        path = url
+    return as_text(path).rstrip("/").replace(":", "/").rsplit("/", 1)[-1].removesuffix(".git")
+
+
+def folder_name(folder: str) -> str:
+    """The name of a working folder, of either kind of system."""
+    path = PureWindowsPath(folder) if "\\" in folder else PurePath(folder)
+    return path.name
