@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from turnspan import semconv
-from turnspan.content.model import as_dict, as_text, dumps
+from turnspan.content.media import digest_media
+from turnspan.content.model import Part, as_dict, as_list, as_text, dumps, dumps_text, text_part
 from turnspan.dialects import anthropic_messages
 from turnspan.dialects.convert import convert_message
 from turnspan.turn.turn import TokenUsage
@@ -26,6 +27,8 @@ _USAGE: Final = frozenset(
 )
 _BYTES_OF_TOKEN: Final = 16
 """No tokenizer needs fewer tokens for what a reply says: a count below is one of its beginning."""
+_MOST_OF_RESULT: Final = 4_096
+"""Characters of a value of ``toolUseResult`` that is kept: longer ones repeat the result."""
 INCOMPLETE: Final = "turnspan.coding.usage_incomplete"
 
 
@@ -65,8 +68,7 @@ class ReplyUnderWay:
 
     def call(self) -> ModelCall:
         """The call, now that nothing more comes of it."""
-        raw = {"role": "assistant", "content": self._blocks}
-        parts = convert_message(anthropic_messages.NAME, raw)["parts"] if self._blocks else []
+        parts = parts_of("assistant", self._blocks) if self._blocks else []
         usage, attributes = self._tokens()
         beside = {k: v for k, v in self._line.items() if k not in _LINE and v not in (None, "")}
         more = {k: v for k, v in self._message.items() if k not in _MESSAGE and v is not None}
@@ -91,17 +93,14 @@ class ReplyUnderWay:
             if key not in _USAGE and value not in (None, [])
         }
         written = as_dict(said.get("cache_creation")) or {}
-        for name, value in (
-            (semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS, written.get("ephemeral_1h_input_tokens")),
-            (semconv.RESPONSE_SERVICE_TIER, said.get("service_tier")),
-            (semconv.RESPONSE_SPEED, said.get("speed")),
-            (
-                semconv.USAGE_WEB_SEARCHES,
-                (as_dict(said.get("server_tool_use")) or {}).get("web_search_requests"),
-            ),
-        ):
-            if value:
-                attributes[name] = value
+        searches = as_dict(said.get("server_tool_use")) or {}
+        told = {
+            semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS: written.get("ephemeral_1h_input_tokens"),
+            semconv.RESPONSE_SERVICE_TIER: said.get("service_tier"),
+            semconv.RESPONSE_SPEED: said.get("speed"),
+            semconv.USAGE_WEB_SEARCHES: searches.get("web_search_requests"),
+        }
+        attributes.update((name, value) for name, value in told.items() if value)
         names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
         counts = [_count(said.get(name)) for name in names]
         known = [count for count in counts if count is not None]
@@ -121,3 +120,44 @@ class ReplyUnderWay:
 
 def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def blocks_of(content: Any) -> list[dict[str, Any]]:
+    """The blocks of a message; a text is one."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return [
+        as_dict(block) or {"type": "text", "text": as_text(block)}
+        for block in as_list(content) or []
+    ]
+
+
+def parts_of(role: str, blocks: list[dict[str, Any]]) -> list[Part]:
+    """Blocks in the GenAI schema."""
+    if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
+        return [text_part(as_text(blocks[0]["text"]))]
+    message = convert_message(anthropic_messages.NAME, {"role": role, "content": blocks})
+    parts: list[Part] = message["parts"]
+    return parts
+
+
+def result_of(content: Any) -> Any:
+    """What a tool brought: text where it is nothing else."""
+    blocks = as_list(content)
+    if blocks is None:
+        return content
+    texts: list[dict[str, Any]] = [as_dict(block) or {} for block in blocks]
+    if all(block.get("type") == "text" and isinstance(block.get("text"), str) for block in texts):
+        return "\n".join(block["text"] for block in texts)
+    return digest_media(blocks)
+
+
+def short_values(name: str, values: dict[str, Any]) -> dict[str, Any]:
+    """What a tool says beside its result, as far as it is short: JSON, as an attribute."""
+    short: dict[str, Any] = {}
+    for key, value in values.items():
+        if not isinstance(value, str) or len(value) <= _MOST_OF_RESULT:
+            reduced = digest_media(value)
+            if len(dumps(reduced)) <= _MOST_OF_RESULT:
+                short[key] = reduced
+    return {name: dumps_text(short)} if short else {}

@@ -175,12 +175,17 @@ class CodingLog:
         readers = [tool.reader(path) for path in session.files]
         ends = [0] * len(readers)
         for number, item in merged(session):
+            events: list[CodingEvent] = []
+            if item is None:
+                readers[number].end(events)
+                for event in events:
+                    builder.add(event, number)
+                continue
             if item.waits:
                 accounts.waits(number, item)
                 continue
             self._read += max(0, item.end - ends[number])
             ends[number] = item.end or item.number
-            events: list[CodingEvent] = []
             word = accounts.word(number, item)
             if not word:
                 try:
@@ -191,11 +196,6 @@ class CodingLog:
             fresh = [builder.add(event, number) for event in events]
             accounts.count(number, item, AGAIN if fresh and not any(fresh) else word)
             yield from self._made(builder.parts(), builder, accounts, position, base)
-        for number, reader in enumerate(readers):
-            events = []
-            reader.end(events)
-            for event in events:
-                builder.add(event, number)
         turns = max(states[0].turns, builder.turns - 1)
         yield from self._made(builder.end(), builder, accounts, position, base)
         time = base if builder.untimed else 0

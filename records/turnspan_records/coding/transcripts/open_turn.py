@@ -262,10 +262,13 @@ class OpenTurn:
         )
 
     def interrupt(self, event: Interruption, time: int) -> None:
-        """The user has stopped it."""
+        """The user has stopped it, or the tool gave up."""
         self._interrupted = True
         self._end = max(self._end, time)
-        self._turn.abort(event.message or event.reason)
+        if event.reason == "user":
+            self._turn.abort(event.message)
+        else:
+            self._turn.fail_call(event.message or event.reason)
 
     # -- its end ------------------
 

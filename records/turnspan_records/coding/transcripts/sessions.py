@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -68,7 +69,9 @@ def changed_sessions(
             by_tool.setdefault(file.tool.kind, (file.tool, []))[1].append(file.path)
     found: list[TranscriptSession] = []
     for tool, paths in by_tool.values():
-        mains = tool.mains(paths) if isinstance(tool, NestedFiles) else {}
+        mains: Mapping[Path, Path] = {}
+        if isinstance(tool, NestedFiles):
+            mains = tool.mains(paths)
         sessions = {path: TranscriptSession(tool, [path]) for path in paths if path not in mains}
         for path, main in sorted(mains.items()):
             sessions[main].files.append(path)
@@ -92,21 +95,21 @@ def _has_changed(session: TranscriptSession, position: TranscriptPosition) -> bo
     return True
 
 
-def merged(session: TranscriptSession) -> Iterator[tuple[int, Item]]:
+def merged(session: TranscriptSession) -> Iterator[tuple[int, Item | None]]:
     """The items of all files of a session, in the order of their times, each with the number of
-    its file. Raises ``SourceLogError``."""
-    if len(session.files) == 1:
-        return ((0, item) for item in items_of(session.files[0], session.tool))
+    its file; None where that ends. Raises ``SourceLogError``."""
     timed = [_timed(number, session) for number in range(len(session.files))]
     return ((number, item) for _, number, item in heapq.merge(*timed, key=lambda each: each[:2]))
 
 
-def _timed(number: int, session: TranscriptSession) -> Iterator[tuple[int, int, Item]]:
+def _timed(number: int, session: TranscriptSession) -> Iterator[tuple[int, int, Item | None]]:
     time = 0
     for item in items_of(session.files[number], session.tool):
         value = as_dict(item.value) or {}
-        time = max(time, nanoseconds(value.get("timestamp")) or 0)
+        if len(session.files) > 1:
+            time = max(time, nanoseconds(value.get("timestamp")) or 0)
         yield time, number, item
+    yield time, number, None
 
 
 def events_of(session: TranscriptSession) -> Iterator[tuple[int, CodingEvent]]:
@@ -115,15 +118,11 @@ def events_of(session: TranscriptSession) -> Iterator[tuple[int, CodingEvent]]:
     readers = [session.tool.reader(path) for path in session.files]
     for number, item in merged(session):
         events: list[CodingEvent] = []
-        if not item.problem:
-            try:
+        if item is None:
+            readers[number].end(events)
+        elif not item.problem:
+            with suppress(Exception):  # the import of that session has told of it
                 readers[number].read(item.value, events)
-            except Exception:  # noqa: BLE001  the import of that session has told of it
-                continue
-        yield from ((number, event) for event in events)
-    for number, reader in enumerate(readers):
-        events = []
-        reader.end(events)
         yield from ((number, event) for event in events)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from turnspan_records.coding.transcripts.claude_code import CLAUDE_CODE
+from turnspan_records.coding.transcripts.codex import CODEX
 from turnspan_records.coding.transcripts.coding_log import CodingLog
 from turnspan_records.coding.transcripts.events import CodingTool
 from turnspan_records.coding.transcripts.lines import first_value
@@ -16,7 +17,7 @@ from turnspan_records.coding.transcripts.sessions import TranscriptFile
 from turnspan_records.importing.files.source_file import unreadable
 from turnspan_records.importing.sources import SourceLogError
 
-TOOLS: Final[tuple[CodingTool, ...]] = (CLAUDE_CODE,)
+TOOLS: Final[tuple[CodingTool, ...]] = (CLAUDE_CODE, CODEX)
 """All of them; the first whose file one is has it."""
 EVERY: Final = "coding"
 """The kind of import that takes all."""

@@ -79,6 +79,8 @@ class TurnBuilder:
         self._histories: dict[str, SessionHistory] = {}
         self._over: list[OpenTurn] = []
         self._root: OpenTurn | None = None
+        self._alone: AgentThread | None = None
+        """A subagent whose turns are nobody's."""
         self.turns = 0
         """Turns of the user that have begun."""
         self.untimed = False
@@ -98,7 +100,9 @@ class TurnBuilder:
         if isinstance(event, Interruption):
             self._interrupt(thread, event)
             return True
-        if event.message_id and event.message_id in self._entries:
+        known = self._entries.get(event.message_id) if event.message_id else None
+        if known is not None:
+            thread.last = known
             return False
         self._moment(thread, event.time)
         if isinstance(event, UserMessage):
@@ -174,10 +178,11 @@ class TurnBuilder:
         facts = self._facts(thread)
         if thread.nested:
             root = self._root
-            if root is None:
-                root = self._open_root(thread, prompt, facts)
-                thread.turn = root
-                return root
+            if root is None or self._alone is thread:  # its session's file is not there
+                self._close_root()
+                self._alone = thread
+                thread.turn = self._open_root(thread, prompt, facts)
+                return thread.turn
             asking = self._turn_of.get(thread.start.parent_call)
             around = root if asking is None or asking.root is not root else asking
             turn = OpenTurn(self._scope, facts, prompt, thread.time, around=around)
@@ -186,6 +191,7 @@ class TurnBuilder:
             root.nested.append(turn)
         else:
             self._close_root()
+            self._alone = None
             turn = self._open_root(thread, prompt, facts)
         thread.turn = turn
         return turn

@@ -1,0 +1,418 @@
+"""The lines of Claude Code's transcripts -> events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from turnspan.content.media import digest_media
+from turnspan.content.model import Part, as_dict, as_text, unknown_part
+from turnspan_records.coding.transcripts.claude_calls import (
+    ReplyUnderWay,
+    blocks_of,
+    parts_of,
+    result_of,
+    short_values,
+)
+from turnspan_records.coding.transcripts.events import (
+    CodingEvent,
+    HistoryCompaction,
+    Interruption,
+    SessionStart,
+    ToolRun,
+    UserMessage,
+)
+from turnspan_records.coding.transcripts.lines import first_value
+from turnspan_records.importing.transcripts.fields import nanoseconds
+
+KIND: Final = "claude-code"
+_TYPES: Final = frozenset({"user", "assistant", "system", "progress", "attachment", "summary"})
+NOTES: Final = frozenset(
+    {
+        *("file-history-snapshot", "file-history-delta", "queue-operation", "last-prompt", "mode"),
+        *("permission-mode", "worktree-state", "agent-name", "bridge-session", "started"),
+        *("result", "relocated", "frame-link", "atis-latch", "tag", "agent-setting"),
+    }
+)
+"""Lines of the tool's own that say nothing of what happened."""
+TITLES: Final = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+_INJECTED: Final = (
+    "<local-command-",
+    "<bash-",
+    "<task-notification",
+    "<system-reminder",
+    "Caveat:",
+)
+_COMMAND: Final = ("<command-name>", "<command-message>")
+_INTERRUPTED: Final = "[Request interrupted by user"
+_REJECTED: Final = "The user doesn't want to"
+_TASKS: Final = frozenset({"Task", "Agent"})
+
+
+class _Agent:
+    """Whose lines are read: the session's own, or a subagent's."""
+
+    def __init__(self, agent_id: str) -> None:
+        self.id = agent_id
+        self.name = ""
+        self.parent_call = ""
+        self.reply: ReplyUnderWay | None = None
+        self.runs: list[ToolRun] = []
+        """Results of tools that ran while their reply was being written."""
+        self.command: UserMessage | None = None
+        """A command with a slash: a prompt if the model answers, else the tool's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line, whose it is, its id, and the message before it."""
+
+    said: dict[str, Any]
+    agent: _Agent
+    uuid: str
+    parent: str
+
+
+class ClaudeReader:
+    """Reads one file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._nested = path.parent.name == "subagents"
+        self._session = path.parent.parent.name if self._nested else path.stem
+        self._agents: dict[str, _Agent] = {"": _Agent("")}
+        self._said: tuple[str, ...] = ()
+        self._messages: dict[str, str] = {}
+        """The message of each line, by the line's id; of those between the one before."""
+        self._agent_of: dict[str, str] = {}
+        self._tasks: dict[str, str] = {}
+        """Calls that began subagents, by their prompts."""
+        self._kinds: dict[str, str] = {}
+        """What kinds of subagents they began."""
+        self._asked: dict[str, int] = {}
+        self._requests: dict[str, str] = {}
+        self._lines: set[str] = set()
+        self._boundary: dict[str, Any] = {}
+        self._time = 0
+        self._readers = {
+            "assistant": self._assistant,
+            "user": self._user,
+            "attachment": self._attachment,
+        }
+
+    def read(self, value: Any, events: list[CodingEvent]) -> str:
+        """As ``TranscriptReader``."""
+        line = as_dict(value)
+        kind = as_text((line or {}).get("type"))
+        if line is None or not kind:
+            return "unknown: no type"
+        if kind in TITLES:
+            return self._title(line, kind, events)
+        if kind == "pr-link":
+            self._start(line, events, attributes={"pull_request": as_text(line.get("prUrl"))})
+            return "part of a session: pr-link"
+        if kind in NOTES:
+            return f"the tool's own note: {kind}"
+        if kind not in _TYPES:
+            return f"unknown: {kind}"
+        if kind == "progress":
+            return self._progress(line, events)
+        uuid = as_text(line.get("uuid")) or f"{self._path.stem}:{len(self._lines)}"
+        if uuid in self._lines:
+            return "a line that stands here twice"
+        self._lines.add(uuid)
+        self._time = nanoseconds(line.get("timestamp")) or self._time
+        return self._message(line, uuid, events)
+
+    def end(self, events: list[CodingEvent]) -> None:
+        """As ``TranscriptReader``."""
+        for agent in self._agents.values():
+            if agent.reply is not None or agent.command is not None:
+                self._speak({}, agent, events)
+                self._flush(agent, events)
+                self._command(agent, events, answered=False)
+
+    # -- lines of messages ------------------
+
+    def _message(self, line: dict[str, Any], uuid: str, events: list[CodingEvent]) -> str:
+        agent = self._agent(line, uuid)
+        self._speak(line, agent, events)
+        parent = self._messages.get(as_text(line.get("parentUuid")), "")
+        self._messages[uuid] = parent
+        read = self._readers.get(as_text(line["type"]))
+        if read is not None:
+            return read(_Line(line, agent, uuid, parent), events)
+        subtype = as_text(line.get("subtype"))
+        if subtype == "compact_boundary":
+            self._flush(agent, events)
+            self._boundary = as_dict(line.get("compactMetadata")) or {}
+            self._messages[uuid] = f"{uuid}:compaction"
+            self._boundary["message_id"] = f"{uuid}:compaction"
+            return "part of a compaction"
+        return f"the tool's own note: system {subtype}".rstrip()
+
+    def _assistant(self, at: _Line, events: list[CodingEvent]) -> str:
+        line, agent, uuid, parent = at.said, at.agent, at.uuid, at.parent
+        message = as_dict(line.get("message")) or {}
+        blocks = blocks_of(message.get("content"))
+        if message.get("model") == "<synthetic>" or line.get("isApiErrorMessage") is True:
+            self._flush(agent, events)
+            parts = parts_of("assistant", blocks)
+            event = UserMessage(uuid, self._time, parts, parent, injected=True, role="assistant")
+            events.append(event)
+            self._messages[uuid] = uuid
+            if line.get("isApiErrorMessage") is True:
+                text = "\n".join(as_text(block.get("text")) for block in blocks)
+                events.append(Interruption(self._time, "error", text))
+                return "an error of the API, as the tool shows it"
+            return "the tool's own words"
+        request = as_text(line.get("requestId"))
+        message_id = as_text(message.get("id")) or uuid
+        known = self._requests.setdefault(message_id, request)
+        if known != request and known and request:
+            message_id = f"{message_id}:{request}"
+        if agent.reply is None or agent.reply.message_id != message_id:
+            self._flush(agent, events)
+            self._command(agent, events, answered=True)
+            agent.reply = ReplyUnderWay(message_id, parent)
+            word = "a model call"
+        else:
+            word = "part of a model call"
+        agent.reply.add(line, message, blocks, self._time)
+        self._messages[uuid] = message_id
+        for block in blocks:
+            if block.get("type") == "tool_use":
+                call_id, given = as_text(block.get("id")), as_dict(block.get("input")) or {}
+                self._asked[call_id] = self._time
+                if block.get("name") in _TASKS:
+                    self._tasks[as_text(given.get("prompt"))] = call_id
+                    self._kinds[call_id] = as_text(given.get("subagent_type"))
+        return word
+
+    def _user(self, at: _Line, events: list[CodingEvent]) -> str:
+        line, agent, uuid, parent = at.said, at.agent, at.uuid, at.parent
+        message = as_dict(line.get("message")) or {}
+        blocks = blocks_of(message.get("content"))
+        results = [block for block in blocks if block.get("type") == "tool_result"]
+        if results:
+            self._results(at, results, events)
+            blocks = [block for block in blocks if block.get("type") != "tool_result"]
+            if not blocks:
+                return "a tool's result"
+            parent, uuid = self._messages[uuid], f"{uuid}:beside"
+        if not agent.id:
+            self._settle(line, events)
+            self._speak(line, agent, events)
+        self._flush(agent, events)
+        self._command(agent, events, answered=False)
+        text = "\n".join(as_text(block.get("text")) for block in blocks if block.get("text"))
+        parts = parts_of("user", blocks)
+        self._messages[uuid] = uuid
+        if line.get("isCompactSummary") is True:
+            return self._compaction(uuid, parent, parts, events)
+        interrupted = text.startswith(_INTERRUPTED)
+        if interrupted:
+            events.append(Interruption(self._time, "user", text.strip("[]")))
+        origin = as_text((as_dict(line.get("origin")) or {}).get("kind"))
+        injected = (
+            interrupted
+            or line.get("isMeta") is True
+            or text.startswith(_INJECTED)
+            or origin not in ("", "human", "user")
+        )
+        event = UserMessage(uuid, self._time, parts, parent, injected=injected)
+        if text.startswith(_COMMAND) and not injected:
+            agent.command = event
+            return "a command of the user's"
+        if "content" not in message:
+            events.append(
+                UserMessage(uuid, self._time, [unknown_part(line)], parent, injected=True)
+            )
+            return "unknown: a user's line without content"
+        events.append(event)
+        if interrupted:
+            return "an interruption"
+        return "what the tool put in" if injected else "a user's message"
+
+    def _results(self, at: _Line, results: list[dict[str, Any]], events: list[CodingEvent]) -> None:
+        line, agent, uuid, parent = at.said, at.agent, at.uuid, at.parent
+        beside = as_dict(line.get("toolUseResult")) or {}
+        agent_id = as_text(beside.get("agentId"))
+        for place, block in enumerate(results):
+            call_id = as_text(block.get("tool_use_id"))
+            message_id = f"{uuid}:{place}" if place else uuid
+            result = result_of(block.get("content"))
+            failed = block.get("is_error") is True
+            rejected = failed and as_text(result).startswith(_REJECTED)
+            run = ToolRun(
+                call_id,
+                message_id,
+                self._time,
+                result,
+                start=self._asked.get(call_id, 0),
+                parent=parent,
+                failed=failed,
+                error_type="rejected" if rejected else "",
+                attributes=short_values("toolUseResult", beside) if len(results) == 1 else {},
+            )
+            if agent.reply is not None and call_id in agent.reply.call_ids:
+                agent.runs.append(run)
+            else:
+                self._flush(agent, events)
+                events.append(run)
+            task = call_id in self._kinds
+            if agent_id or task:
+                self._settle(line, events, call_id)
+            if agent_id:
+                self._start(line, events, agent_id=agent_id, parent_call=call_id)
+            if agent_id or task:
+                self._speak(line, agent, events)
+            parent = message_id
+        self._messages[uuid] = parent
+
+    def _attachment(self, at: _Line, events: list[CodingEvent]) -> str:
+        line, agent, uuid, parent = at.said, at.agent, at.uuid, at.parent
+        attachment = as_dict(line.get("attachment")) or {}
+        kind = as_text(attachment.get("type"))
+        if kind.startswith("hook_") and kind != "hook_additional_context":
+            return f"the tool's own note: attachment {kind}"
+        prompt = attachment.get("prompt") if kind == "queued_command" else None
+        blocks = blocks_of(prompt) if prompt else []
+        parts = parts_of("user", blocks) if blocks else [unknown_part(digest_media(attachment))]
+        event = UserMessage(uuid, self._time, parts, parent, injected=True)
+        if agent.reply is None:
+            events.append(event)
+        else:
+            agent.reply.after.append(event)
+        self._messages[uuid] = uuid
+        return "a user's message within the turn" if blocks else "what the tool put in"
+
+    def _compaction(
+        self, uuid: str, parent: str, parts: list[Part], events: list[CodingEvent]
+    ) -> str:
+        said, self._boundary = self._boundary, {}
+        before = said.get("preTokens")
+        message_id = as_text(said.get("message_id")) or uuid
+        self._messages[uuid] = message_id
+        trigger = as_text(said.get("trigger"))
+        tokens = before if isinstance(before, int) else None
+        events.append(HistoryCompaction(message_id, self._time, parts, trigger, tokens, parent))
+        return "a compaction"
+
+    # -- lines about others ------------------
+
+    def _progress(self, line: dict[str, Any], events: list[CodingEvent]) -> str:
+        data = as_dict(line.get("data")) or {}
+        kind, inner = as_text(data.get("type")), as_dict(data.get("message"))
+        uuid = as_text(line.get("uuid"))
+        if uuid:
+            parent = as_text(line.get("parentUuid"))
+            self._messages[uuid] = self._messages.get(parent, "")
+            if parent in self._agent_of:
+                self._agent_of[uuid] = self._agent_of[parent]
+        if kind != "agent_progress" or inner is None:
+            return f"the tool's own note: progress {kind}".rstrip()
+        agent_id = as_text(data.get("agentId"))
+        file = self._path.with_suffix("") / "subagents" / f"agent-{agent_id}.jsonl"
+        if file.exists():
+            return "what a subagent's own file has"
+        agent = self._agents.setdefault(agent_id, _Agent(agent_id))
+        agent.parent_call = as_text(line.get("parentToolUseID")) or agent.parent_call
+        beside: dict[str, Any] = {}
+        beside.update((key, line[key]) for key in ("sessionId", "version", "cwd") if key in line)
+        time = inner.get("timestamp") or line.get("timestamp")
+        whole = {**beside, **inner, "isSidechain": True, "agentId": agent_id, "timestamp": time}
+        return self.read(whole, events)
+
+    def _title(self, line: dict[str, Any], kind: str, events: list[CodingEvent]) -> str:
+        title = as_text(line.get(TITLES[kind]))
+        if kind == "summary" and as_text(line.get("leafUuid")) not in self._messages:
+            return "the tool's own note: a summary of another session"
+        self._start(line, events, title=title)
+        return "part of a session: its title"
+
+    # -- whose lines ------------------
+
+    def _agent(self, line: dict[str, Any], uuid: str) -> _Agent:
+        if line.get("isSidechain") is not True:
+            return self._agents[""]
+        parent = as_text(line.get("parentUuid"))
+        agent_id = as_text(line.get("agentId")) or self._agent_of.get(parent) or uuid
+        self._agent_of[uuid] = agent_id
+        agent = self._agents.get(agent_id)
+        if agent is None:
+            agent = self._agents[agent_id] = _Agent(agent_id)
+        if not agent.parent_call and line.get("type") == "user":
+            blocks = blocks_of((as_dict(line.get("message")) or {}).get("content"))
+            text = "\n".join(as_text(block.get("text")) for block in blocks)
+            agent.parent_call = self._tasks.get(text, "")
+        return agent
+
+    def _speak(self, line: Mapping[str, Any], agent: _Agent, events: list[CodingEvent]) -> None:
+        """Say whose what follows is, where that is not as before."""
+        forked = as_text((as_dict(line.get("forkedFrom")) or {}).get("sessionId"))
+        if not self._nested:
+            self._session = as_text(line.get("sessionId")) or self._session
+        session = self._session
+        version, folder = as_text(line.get("version")), as_text(line.get("cwd"))
+        branch = as_text(line.get("gitBranch"))
+        said = (session, agent.id, agent.parent_call, forked, version, folder, branch)
+        if said != self._said:
+            self._said = said
+            start = SessionStart(session, version, folder, branch=branch)
+            start.agent_id, start.parent_call = agent.id, agent.parent_call
+            start.agent_name = self._name(line, agent)
+            start.parent_session = forked
+            events.append(start)
+
+    def _name(self, line: Mapping[str, Any], agent: _Agent) -> str:
+        if not agent.id:
+            return ""
+        named = as_text(line.get("attributionAgent")) or self._kinds.get(agent.parent_call, "")
+        meta = self._path.with_suffix(".meta.json")
+        if not named and self._nested and meta.exists():
+            named = as_text((as_dict(first_value(meta)) or {}).get("agentType"))
+        agent.name = agent.name or named or f"{KIND} subagent"
+        return agent.name
+
+    def _start(
+        self,
+        line: dict[str, Any],
+        events: list[CodingEvent],
+        *,
+        agent_id: str = "",
+        parent_call: str = "",
+        title: str = "",
+        attributes: dict[str, Any] | None = None,
+    ) -> None:
+        """Say something of a session; who speaks afterwards says so again."""
+        self._said = ()
+        start = SessionStart(self._session, agent_id=agent_id, parent_call=parent_call, title=title)
+        start.attributes = attributes or {}
+        events.append(start)
+
+    # -- what is held back ------------------
+
+    def _flush(self, agent: _Agent, events: list[CodingEvent]) -> None:
+        """The reply is whole, and what ran beside it is known."""
+        reply, agent.reply = agent.reply, None
+        runs, agent.runs = agent.runs, []
+        if reply is not None:
+            events.append(reply.call())
+            events += runs
+            events += reply.after
+
+    def _settle(self, line: dict[str, Any], events: list[CodingEvent], call_id: str = "") -> None:
+        """The subagent that a call began (or each of them) is over: it says nothing more."""
+        for agent in self._agents.values():
+            if agent.id and agent.reply is not None and call_id in ("", agent.parent_call):
+                self._speak(line, agent, events)
+                self._flush(agent, events)
+
+    def _command(self, agent: _Agent, events: list[CodingEvent], *, answered: bool) -> None:
+        command, agent.command = agent.command, None
+        if command is not None:
+            command.injected = not answered
+            events.append(command)

@@ -1,0 +1,434 @@
+"""The lines of Codex's transcripts -> events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+from turnspan.content.media import digest_media
+from turnspan.content.model import (
+    TEXT,
+    Message,
+    Part,
+    as_dict,
+    as_list,
+    as_text,
+    dumps,
+    dumps_text,
+    text_part,
+)
+from turnspan.dialects import openai_responses
+from turnspan.dialects.convert import convert_message
+from turnspan.turn.turn import TokenUsage
+from turnspan_records.coding.transcripts.events import (
+    CodingEvent,
+    HistoryCompaction,
+    Interruption,
+    ModelCall,
+    SessionStart,
+    ToolRun,
+    UserMessage,
+)
+from turnspan_records.importing.transcripts.fields import nanoseconds
+
+KIND: Final = "codex"
+_OUTPUTS: Final = frozenset(
+    {"function_call_output", "custom_tool_call_output", "tool_search_output"}
+)
+_ENDS: Final = {
+    "patch_apply_end": ("success", "status", "changes"),
+    "exec_command_end": ("exit_code", "duration", "parsed_cmd", "cwd"),
+    "mcp_tool_call_end": ("invocation", "duration"),
+    "web_search_end": ("query", "action"),
+    "dynamic_tool_call_response": ("success", "error"),
+}
+"""Events of tools' ends, and what they say that the result does not."""
+_AGAIN: Final = frozenset(
+    {"agent_message", "agent_reasoning", "agent_reasoning_raw_content", "item_completed"}
+)
+_OF_TURN: Final = frozenset(
+    {"task_started", "task_complete", "turn.completed", "thread_settings_applied"}
+)
+_NOTES: Final = frozenset(
+    {
+        *("context_compacted", "view_image_tool_call", "image_generation_end", "undo_completed"),
+        *("dynamic_tool_call_request", "guardian_assessment", "sub_agent_activity"),
+        *("entered_review_mode", "exited_review_mode", "thread_goal_updated", "collab_close_end"),
+        *("collab_waiting_end", "collab_agent_interaction_end", "account/rateLimits/updated"),
+        *("world_state", "inter_agent_communication_metadata", "ghost_snapshot", "plan_update"),
+    }
+)
+_INJECTED: Final = ("<", "# AGENTS.md")
+_EXIT: Final = re.compile(r"(?:Exit code:|[Pp]rocess exited with code) (-?\d+)")
+_HEAD: Final = 400
+_MOST_OF_END: Final = 4_096
+
+
+class CodexReader:
+    """Reads one file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._session = SessionStart("")
+        self._origin = ""
+        """The session whose beginning the file has: its ids are made of it."""
+        self._turn = ""
+        self._prompts = 0
+        self._prompt = ""
+        """The text of the last one, which comes twice."""
+        self._held: tuple[UserMessage, str] | None = None
+        """A user's item that is a prompt if the next event says so."""
+        self._parts: list[Part] = []
+        self._reply_id = ""
+        self._reply_time = 0
+        self._runs: list[ToolRun] = []
+        self._asked: dict[str, int] = {}
+        self._ends: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._total: Any = None
+        self._last: dict[str, Any] = {}
+        self._context: dict[str, Any] = {}
+        self._model = ""
+        self._time = 0
+        self._count = 0
+        self._words = {
+            "session_meta": self._meta,
+            "turn_context": self._turn_context,
+            "response_item": self._item,
+            "event_msg": self._event,
+            "compacted": self._compacted,
+        }
+
+    def read(self, value: Any, events: list[CodingEvent]) -> str:
+        """As ``TranscriptReader``."""
+        line = as_dict(value) or {}
+        kind, payload = as_text(line.get("type")), as_dict(line.get("payload"))
+        known = self._words.get(kind)
+        self._time = nanoseconds(line.get("timestamp")) or self._time
+        self._count += 1
+        if known is None or payload is None:
+            if kind in _NOTES:
+                return f"the tool's own note: {kind}"
+            return f"unknown: {kind or 'no type'}"
+        turn = payload.get("turn_id") or (
+            as_dict(payload.get("internal_chat_message_metadata_passthrough")) or {}
+        ).get("turn_id")
+        self._turn = as_text(turn) or self._turn
+        return known(payload, events)
+
+    def end(self, events: list[CodingEvent]) -> None:
+        """As ``TranscriptReader``."""
+        self._release(events, prompt=False)
+        self._flush(events)
+
+    # -- the session ------------------
+
+    def _meta(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
+        session_id = as_text(payload.get("id"))
+        if self._session.session_id:
+            own = session_id == self._session.session_id
+            return "part of a session" if own else "part of the session before"
+        git = as_dict(payload.get("git")) or {}
+        source = as_dict(payload.get("source")) or {}
+        spawn = as_dict((as_dict(source.get("subagent")) or {}).get("thread_spawn")) or {}
+        parent = as_text(spawn.get("parent_thread_id"))
+        instructions = payload.get("base_instructions") or payload.get("instructions")
+        instructions = (as_dict(instructions) or {}).get("text") or instructions
+        beside = ("originator", "source", "thread_source", "model_provider", "memory_mode")
+        self._session = SessionStart(
+            session_id or self._path.stem,
+            as_text(payload.get("cli_version")),
+            as_text(payload.get("cwd")),
+            as_text(git.get("repository_url")),
+            as_text(git.get("branch")),
+            as_text(git.get("commit_hash")),
+            agent_name=as_text(spawn.get("agent_role")) or ("codex subagent" if parent else ""),
+            agent_id=session_id if parent else "",
+            parent_session=as_text(payload.get("forked_from_id")) or parent,
+            instructions=as_text(instructions),
+            attributes={
+                name: value if isinstance(value, str) else dumps_text(value)
+                for name in beside
+                if (value := payload.get(name)) not in (None, "")
+            },
+        )
+        self._origin = self._session.parent_session or self._session.session_id
+        events.append(self._session)
+        return "a session"
+
+    def _turn_context(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
+        self._model = as_text(payload.get("model")) or self._model
+        names = ("effort", "summary", "personality", "approval_policy", "sandbox_policy")
+        self._context = {name: payload[name] for name in names if payload.get(name) is not None}
+        folder = as_text(payload.get("cwd"))
+        if folder and folder != self._session.folder and self._session.session_id:
+            self._session.folder = folder
+            events.append(
+                SessionStart(
+                    self._session.session_id, folder=folder, agent_id=self._session.agent_id
+                )
+            )
+        return "part of a turn"
+
+    # -- what was said ------------------
+
+    def _item(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
+        kind, role = as_text(payload.get("type")), as_text(payload.get("role"))
+        if kind in _NOTES:
+            return f"the tool's own note: {kind}"
+        if kind in _OUTPUTS:
+            return self._output(payload, events)
+        message = convert_message(openai_responses.NAME, _bare(payload))
+        if kind == "message" and role != "assistant":
+            self._release(events, prompt=False)
+            self._flush(events)
+            return self._user(message, role, events)
+        if kind not in ("message", "reasoning") and not kind.endswith("_call"):
+            return f"unknown: response_item {kind}".rstrip()
+        self._release(events, prompt=False)
+        if self._runs:  # the reply before had no count of its tokens
+            self._flush(events)
+        word = "part of a model call" if self._parts else "a model call"
+        call_id = as_text(payload.get("call_id"))
+        if not self._parts:
+            item = as_text(payload.get("id")) or call_id
+            self._reply_id = item or self._made_id("reply", dumps_text(message["parts"]))
+        if call_id:
+            self._asked[call_id] = self._time
+        self._parts += message["parts"]
+        self._reply_time = self._time
+        return word
+
+    def _user(self, message: Message, role: str, events: list[CodingEvent]) -> str:
+        text = _text(message["parts"])
+        if role == "user" and text and text == self._prompt:
+            self._prompt = ""
+            return "a user's message, once more"
+        event = UserMessage("", self._time, message["parts"], injected=True, role=role)
+        event.message_id = self._made_id("said", f"{role}:{text}")
+        if role == "user" and not text.startswith(_INJECTED):
+            self._held = event, text
+            return "a user's message"
+        events.append(event)
+        return "what the tool put in"
+
+    def _prompted(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
+        text = as_text(payload.get("message"))
+        held, self._held = self._held, None
+        if held is not None and held[1].strip() == text.strip():
+            self._begin(held[0], events)
+            return "a user's message, once more"
+        if held is not None:
+            self._held = held
+            self._release(events, prompt=False)
+        self._flush(events)
+        images = [part for url in as_list(payload.get("images")) or [] for part in _image(url)]
+        self._prompt = text
+        self._begin(UserMessage("", self._time, [text_part(text), *images]), events)
+        return "a user's message"
+
+    def _begin(self, event: UserMessage, events: list[CodingEvent]) -> None:
+        self._prompts += 1
+        event.injected = False
+        event.message_id = self._made_id("prompt", _text(event.parts))
+        events.append(event)
+
+    def _release(self, events: list[CodingEvent], *, prompt: bool) -> None:
+        """What was held back was no prompt, or (where none of them has an event) was one."""
+        held, self._held = self._held, None
+        if held is None:
+            return
+        if prompt or not self._prompts:
+            self._begin(held[0], events)
+        else:
+            events.append(held[0])
+
+    def _made_id(self, kind: str, text: str) -> str:
+        """An id where the tool gives none: the same in a file that repeats another's beginning."""
+        turn = self._turn or f"{self._origin}:{self._prompts}"
+        digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+        return f"{turn}:{kind}:{digest}"
+
+    # -- replies and their tokens ------------------
+
+    def _tokens(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
+        info = as_dict(payload.get("info")) or {}
+        total, last = as_dict(info.get("total_token_usage")), as_dict(info.get("last_token_usage"))
+        if total is None:
+            return "unknown: token_count" if info else "the tool's own note: rate limits"
+        if total == self._total:
+            return "a count of tokens, once more"
+        before, self._total = self._total, total
+        self._last = last if last is not None else _difference(total, before or {})
+        self._flush(events, self._last)
+        return "part of a model call"
+
+    def _flush(self, events: list[CodingEvent], usage: dict[str, Any] | None = None) -> None:
+        """A reply is whole."""
+        parts, self._parts = self._parts, []
+        runs, self._runs = self._runs, []
+        if parts or usage is not None:
+            said = usage or {}
+            message_id = self._reply_id if parts else self._made_id("usage", repr(self._total))
+            attributes: dict[str, Any] = {}
+            if effort := as_text(self._context.get("effort")):
+                attributes["turnspan.coding.effort"] = effort
+            if not parts:
+                attributes["turnspan.coding.reply_unknown"] = True
+            provider = as_text(self._session.attributes.get("model_provider"))
+            events.append(
+                ModelCall(
+                    message_id,
+                    self._reply_time if parts else self._time,
+                    0,
+                    provider or "openai",
+                    self._model,
+                    parts,
+                    TokenUsage(
+                        _number(said.get("input_tokens")),
+                        _number(said.get("output_tokens")),
+                        _number(said.get("cached_input_tokens")),
+                        _number(said.get("cache_write_input_tokens")),
+                        _number(said.get("reasoning_output_tokens")),
+                    ),
+                    parameters=self._context,
+                    attributes=attributes,
+                )
+            )
+        events += runs
+
+    # -- tools ------------------
+
+    def _output(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
+        call_id = as_text(payload.get("call_id"))
+        result = payload.get("output")
+        if result is None:
+            result = payload.get("tools")
+        beside, attributes = self._ends.pop(call_id, ("", {}))
+        text = as_text(result)
+        code = _EXIT.search(text[:_HEAD])
+        failed = beside == "failed" or (code is not None and code[1] != "0")
+        success = (as_dict(result) or {}).get("success")
+        run = ToolRun(
+            call_id,
+            f"{call_id}:result",
+            self._time,
+            _plain(result),
+            start=self._asked.get(call_id, 0),
+            failed=failed or success is False,
+            attributes=attributes,
+        )
+        if self._parts:
+            self._runs.append(run)
+        else:
+            events.append(run)
+        return "a tool's result"
+
+    def _tool_end(self, kind: str, payload: dict[str, Any]) -> str:
+        """What an event says of a tool's end, for the result that follows, or has just come."""
+        said = {name: payload[name] for name in _ENDS[kind] if payload.get(name) is not None}
+        failed = said.get("success") is False or said.get("exit_code") not in (None, 0)
+        failed = failed or "Err" in (as_dict(payload.get("result")) or {})
+        short = {k: v for k, v in said.items() if len(dumps(v)) <= _MOST_OF_END}
+        attributes = {kind: dumps_text(digest_media(short))} if short else {}
+        call_id = as_text(payload.get("call_id"))
+        for run in self._runs:
+            if run.call_id == call_id:
+                run.attributes.update(attributes)
+                run.failed = run.failed or failed
+                return "part of a tool's result"
+        self._ends[call_id] = ("failed" if failed else "", attributes)
+        return "part of a tool's result"
+
+    # -- events ------------------
+
+    def _event(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
+        kind = as_text(payload.get("type"))
+        if kind == "user_message":
+            return self._prompted(payload, events)
+        if kind == "token_count":
+            return self._tokens(payload, events)
+        if kind in _ENDS:
+            return self._tool_end(kind, payload)
+        if kind in ("turn_aborted", "error"):
+            self._release(events, prompt=True)
+            self._flush(events)
+            said = as_dict(payload.get("error")) or payload
+            reason = "user" if kind == "turn_aborted" else "error"
+            text = as_text(said.get("message")) or as_text(payload.get("reason")) or kind
+            events.append(Interruption(self._time, reason, text))
+            return "an interruption" if reason == "user" else "an error, as the tool shows it"
+        if kind == "collab_agent_spawn_end":
+            child = as_text(payload.get("new_thread_id"))
+            call_id = as_text(payload.get("call_id"))
+            events.append(SessionStart(child, agent_id=child, parent_call=call_id))
+            events.append(SessionStart(self._session.session_id, agent_id=self._session.agent_id))
+            return "part of a subagent's session"
+        if kind == "thread_name_updated":
+            title = as_text(payload.get("thread_name"))
+            own = self._session
+            events.append(SessionStart(own.session_id, agent_id=own.agent_id, title=title))
+            return "part of a session: its title"
+        if kind in _OF_TURN:
+            return "part of a turn"
+        if kind in _AGAIN:
+            return f"what was said, once more: {kind}"
+        return f"the tool's own note: {kind}" if kind in _NOTES else f"unknown: event_msg {kind}"
+
+    def _compacted(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
+        self._release(events, prompt=False)
+        self._flush(events)
+        items = [as_dict(item) or {} for item in as_list(payload.get("replacement_history")) or []]
+        messages = [convert_message(openai_responses.NAME, _bare(item)) for item in items]
+        text = as_text(payload.get("message"))
+        known = as_text(payload.get("window_id")) or self._made_id("compaction", repr(self._total))
+        before = _number(self._last.get("total_tokens"))
+        parts = [text_part(text)] if text else []
+        events.append(
+            HistoryCompaction(
+                f"{known}:compaction", self._time, parts, "", before, messages=messages
+            )
+        )
+        return "a compaction"
+
+
+def _bare(item: dict[str, Any]) -> dict[str, Any]:
+    """An item as the API has it: what Codex writes beside is in the events."""
+    beside = ("internal_chat_message_metadata_passthrough", "metadata", "phase", "id")
+    return {key: value for key, value in item.items() if key not in beside and value is not None}
+
+
+def _text(parts: Sequence[Part]) -> str:
+    return "\n".join(as_text(p.get("content")) for p in parts if p.get("type") == TEXT)
+
+
+def _image(url: Any) -> list[Part]:
+    image = {"type": "input_image", "image_url": url}
+    item = {"type": "message", "role": "user", "content": [image]}
+    parts: list[Part] = convert_message(openai_responses.NAME, item)["parts"]
+    return parts
+
+
+def _plain(result: Any) -> Any:
+    """A tool's result: text where it is nothing else."""
+    items = as_list(result)
+    if items is None:
+        return digest_media(result)
+    texts: list[dict[str, Any]] = [as_dict(item) or {} for item in items]
+    if texts and all(item.get("type") == "input_text" for item in texts):
+        return "\n".join(as_text(item.get("text")) for item in texts)
+    return digest_media(items)
+
+
+def _difference(total: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value - (_number(before.get(name)) or 0)
+        for name, value in total.items()
+        if _number(value) is not None
+    }
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
