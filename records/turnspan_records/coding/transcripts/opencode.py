@@ -1,0 +1,423 @@
+"""OpenCode's sessions: its database, its storage folder, and what ``opencode export`` writes.
+
+Source: ``packages/opencode/src/session/session.sql.ts`` and ``message-v2.ts`` of sst/opencode (now
+anomalyco/opencode; 0.1 to 1.3), and real exports of 1.2.5. From 1.2 on a session is in
+``opencode.db`` (SQLite: ``session``, ``message``, ``part``), before in ``storage/session/PROJECT``,
+``storage/message/SESSION`` and ``storage/part/MESSAGE``; where both have it, the database holds.
+
+Counting: a message's ``tokens`` and the ``step-finish`` parts say the same; of several steps the
+message has the last one's, and the steps are summed. ``input`` excludes the cache. The reasoning
+is within ``output``, or (since 1.3) beside it: ``total`` says which. All 0 has not been counted.
+``cost`` is in USD; with counted tokens, 0 is what was paid (a subscription).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+from turnspan.content.media import digest_media
+from turnspan.content.model import Part, as_dict
+from turnspan.turn.turn import TokenUsage
+from turnspan_records.coding.transcripts.content_parts import call_part, parts_of, result_of
+from turnspan_records.coding.transcripts.events import (
+    CodingEvent,
+    HistoryCompaction,
+    Interruption,
+    ModelCall,
+    SessionStart,
+    ToolRun,
+    UserMessage,
+)
+from turnspan_records.coding.transcripts.json_tool import JsonTool
+from turnspan_records.coding.transcripts.wire_values import (
+    NOT_AN_OBJECT,
+    count_of,
+    document_in,
+    dollars_of,
+    json_in,
+    object_in,
+    objects_in,
+    other_fields,
+    provider_name,
+    sum_of,
+    text_in,
+    time_of,
+    unknown,
+    wide_id,
+)
+from turnspan_records.importing.sources import SourceLogError
+
+_DATABASE: Final = "opencode.db"
+_SESSIONS: Final = "SELECT * FROM session ORDER BY parent_id IS NOT NULL, time_created, id"
+_MESSAGES: Final = "SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id"
+_PARTS: Final = "SELECT * FROM part WHERE message_id = ? ORDER BY id"
+_LOST: Final = "SELECT * FROM part WHERE message_id NOT IN (SELECT id FROM message) ORDER BY id"
+_COLUMNS: Final = {
+    "parent_id": "parentID",
+    "project_id": "projectID",
+    "session_id": "sessionID",
+    "message_id": "messageID",
+}
+_SESSION: Final = ("id", "parentID", "directory", "title", "version", "time", "agent", "permission")
+_PLACE: Final = ("id", "sessionID", "parentID", "role", "time", "path")
+_MESSAGE: Final = (*_PLACE, "modelID", "providerID", "tokens", "cost", "finish", "error")
+_PART: Final = ("id", "messageID", "sessionID", "time")
+_REDACTED: Final = "REDACTED"
+"""What Entire's copies have in the place of a parent."""
+_SILENT: Final = ("step-start", "step-finish", "snapshot", "patch", "compaction", "retry")
+"""Parts that the model neither said nor was sent."""
+
+
+class OpenCode(JsonTool):
+    """OpenCode."""
+
+    def is_transcript(self, path: Path) -> bool:
+        """As ``CodingTool``: the database, or the file of a session in the storage."""
+        return path.name == _DATABASE or _is_stored(path)
+
+    def is_own(self, first: Any) -> bool:
+        """As ``CodingTool``."""
+        value = as_dict(first) or {}
+        info = object_in(value, "info") or object_in(value, "session")
+        return "projectID" in info or ("directory" in info and "id" in info)
+
+    def reader(self, path: Path) -> OpenCodeReader:
+        """As ``CodingTool``."""
+        return OpenCodeReader()
+
+    def values(self, path: Path, value: Any) -> Sequence[Any] | None:
+        """As ``CodingTool``: an export's session, messages and parts."""
+        document = as_dict(value) or {}
+        if "messages" not in document or "info" not in document:
+            return None
+        items: list[Any] = [{"session": document["info"]}]
+        for message in objects_in(document, "messages"):
+            items.append({"message": message.get("info")})
+            items += [{"part": part} for part in objects_in(message, "parts")]
+        return items
+
+    def rows(self, path: Path) -> Iterator[Any] | None:
+        """As ``CodingTool``.
+
+        Raises:
+            SourceLogError: the database cannot be read.
+        """
+        if path.suffix == ".db":
+            return _database(path)
+        return _storage(path) if _is_stored(path) else None
+
+
+OPENCODE: Final = OpenCode(
+    "opencode", ".local/share/opencode", variable="XDG_DATA_HOME", below="opencode"
+)
+
+
+def _is_stored(path: Path) -> bool:
+    names = [folder.name for folder in path.parents[:3]]
+    return path.suffix == ".json" and len(names) == 3 and names[1] == "session"
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """Read only: the tool may write at the same time, and a reader does not hinder it."""
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=10)
+    connection.row_factory = sqlite3.Row
+    connection.text_factory = _text
+    return connection
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _database(path: Path) -> Iterator[Any]:
+    try:
+        with closing(_opened(path)) as database:
+            database.execute("BEGIN")  # all of it as it is now
+            sessions = {row["id"]: _info(row) for row in database.execute(_SESSIONS)}
+            for id_ in list(sessions):
+                yield from _session_rows(database, id_, sessions)
+            for part in database.execute(_LOST):
+                yield {"part": _info(part)}
+    except sqlite3.Error as error:
+        raise SourceLogError(f"{path} cannot be read as OpenCode's database: {error}") from error
+
+
+def _session_rows(
+    database: sqlite3.Connection, id_: str, sessions: dict[str, dict[str, Any]]
+) -> Iterator[Any]:
+    """A session's rows; those of a subagent's session after the message that began it."""
+    session = sessions.pop(id_, None)
+    if session is None:  # read already
+        return
+    yield {"session": session}
+    for message in database.execute(_MESSAGES, (id_,)):
+        yield {"message": _info(message)}
+        begun: list[str] = []
+        for row in database.execute(_PARTS, (message["id"],)):
+            part = _info(row)
+            begun.append(_child(part))
+            yield {"part": part}
+        for child in begun:
+            if object_in(sessions, child).get("parentID") == id_:
+                yield from _session_rows(database, child, sessions)
+
+
+def _child(part: dict[str, Any]) -> str:
+    """The session of the subagent that a tool has begun."""
+    return text_in(object_in(object_in(part, "state"), "metadata"), "sessionId")
+
+
+def _info(row: sqlite3.Row) -> dict[str, Any]:
+    """A row as the tool's documents are: its columns, and what its JSON says."""
+    info = {_COLUMNS.get(name, name): row[name] for name in row.keys()}  # noqa: SIM118
+    data = as_dict(json_in(info.pop("data", None))) or {}
+    times = {name: info.pop(f"time_{name}", None) for name in ("created", "updated")}
+    return {**({} if "messageID" in info else {"time": times}), **info, **data}
+
+
+def _storage(path: Path) -> Iterator[Any]:
+    session = document_in(path)
+    id_ = text_in(session or {}, "id")
+    base = path.parents[2]
+    if _is_migrated(base.parent / _DATABASE, id_):
+        yield {"migrated": id_}
+        return
+    yield {"session": session}
+    messages = [document_in(file) for file in sorted((base / "message" / id_).glob("*.json"))]
+    flat = [document_in(file) for file in sorted((base / "part").glob("*.json"))]
+    for message in sorted(messages, key=_created):
+        yield {"message": message}
+        name = text_in(message or {}, "id")
+        parts = [document_in(file) for file in sorted((base / "part" / name).glob("*.json"))]
+        for part in (*parts, *(p for p in flat if p and p.get("messageID") == name)):
+            yield {"part": {"messageID": name, **part} if part else part}
+
+
+def _created(message: dict[str, Any] | None) -> tuple[int, str]:
+    created = count_of(object_in(message or {}, "time").get("created"))
+    return created or 0, text_in(message or {}, "id")
+
+
+def _is_migrated(database: Path, session: str) -> bool:
+    if not database.is_file():
+        return False
+    try:
+        with closing(_opened(database)) as opened:
+            return bool(opened.execute("SELECT 1 FROM session WHERE id = ?", (session,)).fetchone())
+    except sqlite3.Error as error:
+        raise SourceLogError(f"{database} cannot be read: {error}") from error
+
+
+class OpenCodeReader:
+    """Reads sessions, one after the other. A message is held back until its parts are read."""
+
+    def __init__(self) -> None:
+        self._session = ""
+        self._starts: dict[str, SessionStart] = {}
+        self._message: dict[str, Any] | None = None
+        self._parts: list[dict[str, Any]] = []
+        self._children: dict[str, str] = {}
+        """The calls that began sessions of subagents, by session."""
+        self._trigger = ""
+        """What began the compaction that the next message is the summary of."""
+
+    def read(self, value: Any, events: list[CodingEvent]) -> str:
+        """As ``TranscriptReader``."""
+        row = as_dict(value)
+        if row is None:
+            return NOT_AN_OBJECT
+        if "migrated" in row:
+            return "in the database"
+        kind = next((name for name in ("session", "message", "part") if name in row), "")
+        info = as_dict(row.get(kind))
+        if info is None:
+            return unknown(f"{kind} without an object" if kind else "no type")
+        if kind == "part":
+            return self._part(info)
+        self.end(events)
+        if kind == "session":
+            self._start(info, events)
+            return "a session"
+        session = text_in(info, "sessionID")
+        if session != self._session and session in self._starts:  # a subagent's is over
+            self._session = session
+            events.append(self._starts[session])
+        self._message = info
+        role = info.get("role")
+        if role == "assistant":
+            return "a model call"
+        return "a user's message" if role == "user" else unknown(role)
+
+    def _part(self, part: dict[str, Any]) -> str:
+        message = self._message
+        owner = part.get("messageID")
+        if message is None or (owner is not None and owner != message.get("id")):
+            return unknown("part of no message")
+        self._parts.append(part)
+        return "part of a message"
+
+    def end(self, events: list[CodingEvent]) -> None:
+        """As ``TranscriptReader``."""
+        message, parts = self._message, self._parts
+        self._message, self._parts = None, []
+        if message is None:
+            return
+        id_ = wide_id(self._session, text_in(message, "id"))
+        for part in parts:
+            if part.get("type") == "compaction":
+                self._trigger = "auto" if part.get("auto") is True else "manual"
+        if message.get("role") == "user":
+            said = _said(parts)
+            synthetic = [part for part in parts if part.get("type") == "text"]
+            own = not said or (bool(synthetic) and all(map(_is_synthetic, synthetic)))
+            events.append(UserMessage(id_, _time(message, "created"), said, injected=own))
+        elif message.get("role") == "assistant":
+            self._assistant(id_, message, parts, events)
+
+    def _start(self, info: dict[str, Any], events: list[CodingEvent]) -> None:
+        self._session = text_in(info, "id")
+        self._trigger = ""
+        parent = text_in(info, "parentID")
+        parent = "" if parent == _REDACTED else parent
+        start = SessionStart(
+            self._session,
+            text_in(info, "version"),
+            text_in(info, "directory"),
+            title=text_in(info, "title"),
+            agent_name=(text_in(info, "agent") or "subagent") if parent else "",
+            parent_session=parent,
+            parent_call=self._children.get(self._session, ""),
+            attributes=other_fields(info, _SESSION),
+        )
+        self._starts[self._session] = start
+        events.append(start)
+
+    def _assistant(
+        self,
+        id_: str,
+        message: dict[str, Any],
+        parts: list[dict[str, Any]],
+        events: list[CodingEvent],
+    ) -> None:
+        error = object_in(message, "error")
+        failure = text_in(error, "name")
+        words = text_in(object_in(error, "data"), "message")
+        model = object_in(message, "model")
+        finish = text_in(message, "finish")
+        created = _time(message, "created")
+        ended = _time(message, "completed") or max(
+            created, *(time_of(object_in(part, "time").get("end")) for part in parts), 0
+        )
+        usage, cost = _usage(message, parts)
+        call = ModelCall(
+            message_id=id_,
+            time=ended,
+            start=created,
+            provider=provider_name(text_in(message, "providerID") or text_in(model, "providerID")),
+            model=text_in(message, "modelID") or text_in(model, "modelID"),
+            parts=_said(parts),
+            usage=usage,
+            finish_reasons=(finish,) if finish else (),
+            cost_usd=cost,
+            error_type=failure,
+            error_message=words,
+            attributes=other_fields(message, _MESSAGE),
+        )
+        changed = [part for part in parts if part.get("type") in ("patch", "retry")]
+        if changed:
+            call.attributes["parts"] = [other_fields(part, _PART) for part in changed]
+        events.append(call)
+        for part in parts:
+            if part.get("type") == "tool":
+                self._run(id_, part, events)
+        if failure == "MessageAbortedError":
+            events.append(Interruption(ended, "user", words))
+        if self._trigger:
+            summary = [part for part in call.parts if part.get("type") == "text"]
+            events.append(HistoryCompaction(f"{id_}:summary", ended, summary, self._trigger))
+            self._trigger = ""
+
+    def _run(self, message: str, part: dict[str, Any], events: list[CodingEvent]) -> None:
+        """A tool's run, once it has ended."""
+        state = object_in(part, "state")
+        status, times = text_in(state, "status"), object_in(state, "time")
+        call = text_in(part, "callID")
+        metadata = object_in(state, "metadata")
+        self._children[_child(part)] = call
+        if status in ("running", "pending"):
+            return
+        failed = status == "error"
+        attributes = other_fields(state, ("status", "input", "output", "error", "time", "metadata"))
+        events.append(
+            ToolRun(
+                call_id=call,
+                message_id=wide_id(message, text_in(part, "id")) or f"{message}:{call}",
+                time=time_of(times.get("end")),
+                result=result_of(state.get("error") if failed else state.get("output")),
+                start=time_of(times.get("start")),
+                name=text_in(part, "tool"),
+                failed=failed,
+                error_type="error" if failed else "",
+                error_message=text_in(state, "error"),
+                attributes=digest_media(attributes | other_fields(metadata, ())),
+            )
+        )
+
+
+def _time(message: dict[str, Any], name: str) -> int:
+    return time_of(object_in(message, "time").get(name))
+
+
+def _is_synthetic(part: Mapping[str, Any]) -> bool:
+    return part.get("synthetic") is True
+
+
+def _said(parts: list[dict[str, Any]]) -> list[Part]:
+    """What a message says, by its parts."""
+    said: list[Part] = []
+    for part in parts:
+        kind = part.get("type")
+        if kind == "tool":
+            arguments = object_in(part, "state").get("input", {})
+            said.append(call_part(text_in(part, "callID"), text_in(part, "tool"), arguments))
+        elif kind not in _SILENT and part.get("ignored") is not True:
+            said += parts_of([{k: v for k, v in part.items() if k not in _PART}])
+    return said
+
+
+def _usage(
+    message: dict[str, Any], parts: list[dict[str, Any]]
+) -> tuple[TokenUsage, Decimal | None]:
+    steps = [object_in(part, "tokens") for part in parts if part.get("type") == "step-finish"]
+    counts = [_counts(step) for step in steps if step]
+    tokens = object_in(message, "tokens")
+    if len(counts) < 2 and any(count_of(c) for c in (*tokens.values(), tokens.get("cache"))):
+        counts = [_counts(tokens)]
+    usage = TokenUsage()
+    for count in counts:
+        usage.add(count)
+    if not (usage.input_tokens or usage.output_tokens):
+        return TokenUsage(), None
+    return usage, dollars_of(message.get("cost"))
+
+
+def _counts(tokens: dict[str, Any]) -> TokenUsage:
+    cache = object_in(tokens, "cache")
+    read, written = cache.get("read"), cache.get("write")
+    sent = sum_of(tokens.get("input"), read, written)
+    received, thought = tokens.get("output"), tokens.get("reasoning")
+    total = count_of(tokens.get("total"))
+    if total is not None and total == sum_of(sent, received, thought):
+        received = sum_of(received, thought)
+    return TokenUsage(
+        input_tokens=sent,
+        output_tokens=count_of(received),
+        cache_read_tokens=count_of(read),
+        cache_write_tokens=count_of(written),
+        reasoning_tokens=count_of(thought),
+    )

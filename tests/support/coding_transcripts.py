@@ -1,0 +1,85 @@
+"""Transcripts of coding agents: the recorded files, and what a tool's reader makes of values."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import orjson
+
+from support.shared import recorded_data
+from turnspan_records.coding.transcripts.copilot import COPILOT
+from turnspan_records.coding.transcripts.events import CodingEvent, CodingTool, ModelCall
+from turnspan_records.coding.transcripts.gemini_cli import GEMINI_CLI, QWEN_CODE
+from turnspan_records.coding.transcripts.opencode import OPENCODE
+from turnspan_records.coding.transcripts.pi import OPENCLAW, PI
+
+Event = TypeVar("Event")
+
+TOOLS: dict[str, CodingTool] = {
+    "gemini": GEMINI_CLI,
+    "qwen": QWEN_CODE,
+    "opencode": OPENCODE,
+    "copilot-cli": COPILOT,
+    "pi": PI,
+    "openclaw": OPENCLAW,
+}
+
+
+def real_files(*tools: str) -> list[tuple[CodingTool, Path]]:
+    """The files of tools in the recorded data: those of parts of a session go with it."""
+    folder = recorded_data("coding")
+    index = folder / "index.jsonl"
+    if not index.is_file():
+        return []
+    lines = map(json.loads, index.read_text().splitlines())
+    files = [(line["tool"], folder / line["file"]) for line in lines if line["tool"] in tools]
+    parts = {"message", "part"}
+    return [(TOOLS[t], path) for t, path in files if not parts & set(path.parts[-3:-1])]
+
+
+def items(tool: CodingTool, path: Path) -> list[Any]:
+    rows = tool.rows(path)
+    if rows is not None:
+        return list(rows)
+    text = path.read_bytes()
+    try:
+        document = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return [parsed(line) for line in text.splitlines() if line.strip()]
+    values = tool.values(path, document)
+    return [document] if values is None else list(values)
+
+
+def parsed(line: bytes) -> Any:
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def read(
+    tool: CodingTool, values: Iterable[Any], path: Path = Path("session.jsonl")
+) -> tuple[list[CodingEvent], Counter[str]]:
+    """What has happened, and what became of each value."""
+    reader, events = tool.reader(path), list[CodingEvent]()
+    seen = Counter(reader.read(value, events) for value in values)
+    reader.end(events)
+    return events, seen
+
+
+def calls(events: Iterable[CodingEvent]) -> list[ModelCall]:
+    return [event for event in events if isinstance(event, ModelCall)]
+
+
+def of_type(kind: type[Event], events: Iterable[CodingEvent]) -> list[Event]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def tokens(events: Iterable[CodingEvent]) -> int:
+    """Of all calls, in and out: each cached and each reasoning token once."""
+    used = [call.usage for call in calls(events)]
+    return sum((one.input_tokens or 0) + (one.output_tokens or 0) for one in used)
