@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
 
+from support.imported import Imported, take_parts
 from support.shared import recorded_data
 from turnspan_records.coding.transcripts.copilot import COPILOT
 from turnspan_records.coding.transcripts.events import CodingEvent, CodingTool, ModelCall
 from turnspan_records.coding.transcripts.gemini_cli import GEMINI_CLI, QWEN_CODE
 from turnspan_records.coding.transcripts.opencode import OPENCODE
 from turnspan_records.coding.transcripts.pi import OPENCLAW, PI
+from turnspan_records.coding.transcripts.tools import coding_log
 
 Event = TypeVar("Event")
 
@@ -69,6 +71,11 @@ def read(
     seen = Counter(reader.read(value, events) for value in values)
     reader.end(events)
     return events, seen
+
+
+def imported(kind: str, paths: Sequence[Path], after: str = "", **how: Any) -> Imported:
+    """What an import of files makes, as ``turnspan import`` does it, without a store."""
+    return take_parts(coding_log(kind, paths, **how), after=after)
 
 
 def calls(events: Iterable[CodingEvent]) -> list[ModelCall]:

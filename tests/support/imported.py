@@ -17,7 +17,7 @@ from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import KEYS, LlmCall, MessageRow, Record, ToolCall, TurnSummary
 from turnspan_records.importing.files.file_log import FileLog, Format
-from turnspan_records.importing.sources import Problem
+from turnspan_records.importing.sources import Problem, SourceLog
 
 R = TypeVar("R", bound=Record)
 
@@ -71,33 +71,44 @@ def import_files(
     most: int | None = None,
 ) -> Imported:
     """Import files from a position, as ``import_log`` does; ``most`` parts of them."""
+    with closing(FileLog(format_, paths)) as log:
+        return take_parts(log, after=after, into=into, most=most)
+
+
+def take_parts(
+    log: SourceLog,
+    *,
+    after: str = "",
+    into: Imported | None = None,
+    most: int | None = None,
+) -> Imported:
+    """Import a log from a position; ``most`` parts of it."""
     made = into or Imported()
     content = ContentStore()
     content.attach()
-    with closing(FileLog(format_, paths)) as log:
-        for number, part in enumerate(log.parts(after)):
-            if number == most:
-                break
-            normaliser = Normaliser(content, format_.kind, received=True)
-            for span, said in part.contents:
-                assert span.context is not None
-                content.put(span.context.trace_id, span.context.span_id, said)
-            batch = Batch("import", 1)
-            for error in normaliser.spans(part.spans, batch):
-                raise error
-            normaliser.finish(batch, last=True)
-            for fact in part.facts:
-                normaliser.fact(fact, batch)
-            if part.amend is not None:
-                part.amend(batch)
-            for rows in batch.rows.values():
-                for row in rows:
-                    values = [repr(getattr(row, name)) for name in KEYS[type(row)]]
-                    key: tuple[Any, ...] = (type(row), *values)
-                    made.rows[key] = row
-            made.seen.update(part.seen)
-            made.problems += part.problems
-            made.positions.append(part.position)
+    for number, part in enumerate(log.parts(after)):
+        if number == most:
+            break
+        normaliser = Normaliser(content, log.kind, received=True)
+        for span, said in part.contents:
+            assert span.context is not None
+            content.put(span.context.trace_id, span.context.span_id, said)
+        batch = Batch("import", 1)
+        for error in normaliser.spans(part.spans, batch):
+            raise error
+        normaliser.finish(batch, last=True)
+        for fact in part.facts:
+            normaliser.fact(fact, batch)
+        if part.amend is not None:
+            part.amend(batch)
+        for rows in batch.rows.values():
+            for row in rows:
+                values = [repr(getattr(row, name)) for name in KEYS[type(row)]]
+                key: tuple[Any, ...] = (type(row), *values)
+                made.rows[key] = row
+        made.seen.update(part.seen)
+        made.problems += part.problems
+        made.positions.append(part.position)
     return made
 
 

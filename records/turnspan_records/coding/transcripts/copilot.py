@@ -40,7 +40,7 @@ from turnspan_records.coding.transcripts.events import (
 from turnspan_records.coding.transcripts.json_tool import JsonTool
 from turnspan_records.coding.transcripts.wire_values import (
     NOT_AN_OBJECT,
-    OWN_STATE,
+    OWN_NOTE,
     count_of,
     object_in,
     objects_in,
@@ -64,7 +64,7 @@ _STATE: Final = (
     "tool",
 )
 """The first words of types that say something of the tool; others are unknown."""
-_PLACE: Final = ("sessionId", "copilotVersion", "context", "version")
+_PLACE: Final = ("sessionId", "copilotVersion", "context", "version", "startTime", "resumeTime")
 _MESSAGE: Final = ("messageId", "model", "content", "toolRequests", "reasoningText", "outputTokens")
 _HIDDEN: Final = ("parentToolCallId", "encryptedContent", "reasoningOpaque")
 _REQUEST: Final = ("toolCallId", "name", "arguments", "type")
@@ -133,10 +133,11 @@ class CopilotReader:
             return self._session(kind, data, id_, time, events)
         if kind == "assistant.reasoning":
             self._reasoning = text_in(data, "content")
-            return "part of a call"
+            return "part of a model call"
         if kind.startswith("subagent."):
             self._agents[text_in(data, "toolCallId")] = text_in(data, "agentName")
-        return OWN_STATE if kind.partition(".")[0] in _STATE else unknown(line.get("type"))
+        known = kind.partition(".")[0] in _STATE
+        return f"{OWN_NOTE}: {kind[:40]}" if known else unknown(line.get("type"))
 
     def end(self, events: list[CodingEvent]) -> None:
         """As ``TranscriptReader``."""
@@ -157,12 +158,8 @@ class CopilotReader:
             return
         events.append(
             SessionStart(
-                f"{start.session_id}:{agent}",
+                start.session_id,
                 start.version,
-                start.folder,
-                start.repository,
-                start.branch,
-                start.commit,
                 agent_name=self._agents.get(agent) or "subagent",
                 parent_session=start.session_id,
                 parent_call=agent,
@@ -179,7 +176,9 @@ class CopilotReader:
             start.session_id = text_in(data, "sessionId") or start.session_id
             start.version = text_in(data, "copilotVersion") or start.version
             start.folder = text_in(context, "cwd") or start.folder
-            start.repository = text_in(context, "repository") or start.repository
+            repository, host = text_in(context, "repository"), text_in(context, "repositoryHost")
+            if repository:
+                start.repository = f"https://{host}/{repository}" if host else repository
             start.branch = text_in(context, "branch") or start.branch
             start.commit = text_in(context, "headCommit") or start.commit
             start.attributes.update(other_fields(data, _PLACE))
@@ -199,7 +198,7 @@ class CopilotReader:
             events.append(HistoryCompaction(id_, time, parts, "auto", count_of(before)))
             return "a compaction"
         else:
-            return OWN_STATE
+            return f"{OWN_NOTE}: {kind[:40]}"
         self._within({}, events)
         events.append(replace(start, attributes=dict(start.attributes)))
         return "a session"
@@ -208,20 +207,23 @@ class CopilotReader:
         self, kind: str, data: dict[str, Any], id_: str, time: int, events: list[CodingEvent]
     ) -> str:
         self._within(data, events)
+        if kind == "system.message":
+            self._start.instructions = text_in(data, "content")
+            events.append(replace(self._start, attributes={}))
+            return "part of a session: its instructions"
         parts = parts_of(data.get("content"))
         parts += parts_of(objects_in(data, "attachments"))
         sent = text_in(data, "transformedContent")
         if parts and sent and sent != data.get("content"):
             parts[0]["other"] = {"transformedContent": sent}
         own = kind != "user.message"
-        role = "system" if kind == "system.message" else "user"
-        events.append(UserMessage(id_, time, parts, injected=own, role=role))
-        return "a message of the tool" if own else "a user's message"
+        events.append(UserMessage(id_, time, parts, injected=own))
+        return "what the tool put in" if own else "a user's message"
 
     def _message(self, data: dict[str, Any], id_: str, time: int, events: list[CodingEvent]) -> str:
         message = wide_id(self._start.session_id, text_in(data, "messageId")) or id_
         call = self._call if self._call and self._call.message_id == message else None
-        said = "part of a call" if call is not None else "a model call"
+        said = "part of a model call" if call is not None else "a model call"
         if call is None:
             self._within(data, events)
             model = text_in(data, "model") or self._model
@@ -253,7 +255,7 @@ class CopilotReader:
         call = text_in(data, "toolCallId")
         if kind != "tool.execution_complete":
             self._started.setdefault(call, (time, text_in(data, "toolName")))
-            return "part of a tool's run"
+            return "part of a tool's result"
         self._within(data, events)
         start, name = self._started.pop(call, (0, ""))
         result, error = object_in(data, "result"), object_in(data, "error")

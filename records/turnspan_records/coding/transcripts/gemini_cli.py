@@ -17,7 +17,7 @@ Counting: ``total = input + output + thoughts + tool`` in Gemini CLI, where ``ca
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -44,7 +44,7 @@ from turnspan_records.coding.transcripts.json_tool import JsonTool
 from turnspan_records.coding.transcripts.qwen_records import QwenRecords
 from turnspan_records.coding.transcripts.wire_values import (
     NOT_AN_OBJECT,
-    OWN_STATE,
+    OWN_NOTE,
     count_of,
     object_in,
     objects_in,
@@ -58,7 +58,10 @@ from turnspan_records.coding.transcripts.wire_values import (
 
 _CONTINUED: Final = "System: Please continue."
 """Sent by the tool itself where the model is to go on (``client.ts``)."""
-_HEADER: Final = ("sessionId", "projectHash", "messages", "history", "summary", "directories")
+_HEADER: Final = (
+    *("sessionId", "projectHash", "messages", "history", "summary", "directories", "kind"),
+    *("startTime", "start_time", "lastUpdated"),
+)
 _MESSAGE: Final = ("id", "timestamp", "type", "role", "content", "parts", "displayContent", "ts")
 _CALL: Final = (*_MESSAGE, "thoughts", "toolCalls", "tokens", "model")
 _RUN: Final = ("id", "name", "args", "result", "status", "timestamp", "displayName", "description")
@@ -72,7 +75,15 @@ class GeminiCli(JsonTool):
 
     def is_transcript(self, path: Path) -> bool:
         """As ``CodingTool``: in ``chats``, or in a folder of it (a subagent's)."""
-        return super().is_transcript(path) and "chats" in path.parts[-4:-1]
+        qwen = self.kind == "qwen-code"
+        in_chats = "chats" in path.parts[-4:-1] and (".qwen" in path.parts) is qwen
+        return super().is_transcript(path) and in_chats
+
+    def mains(self, paths: Sequence[Path]) -> Mapping[Path, Path]:
+        """As ``NestedFiles``: a subagent's folder has the name of the session."""
+        chats = {(path.parent, path.stem[-8:]): path for path in paths}
+        named = ((path, (path.parent.parent, path.parent.name[:8])) for path in paths)
+        return {path: chats[key] for path, key in named if key in chats}
 
     def is_own(self, first: Any) -> bool:
         """As ``CodingTool``."""
@@ -105,14 +116,14 @@ QWEN_CODE: Final = GeminiCli("qwen-code", ".qwen/tmp", ".qwen/projects")
 
 
 class GeminiReader:
-    """Reads a session. What a turn has brought is held back until the next begins: until then,
-    later lines may say more of its messages."""
+    """Reads a session. A call is held back until the next message: until then it may be written
+    again, with more."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._start = SessionStart("")
         self._held: dict[str, list[CodingEvent]] = {}
-        """By message, in their order."""
+        """By message: the last call's, and what was told since."""
         self._written: set[str] = set()
         """Messages and tool runs that have been given."""
         self._order: list[str] = []
@@ -155,8 +166,9 @@ class GeminiReader:
         start.folder = self._folder(header) or start.folder
         if header.get("kind") == "subagent":
             start.agent_name = "subagent"
+            start.agent_id = start.session_id
             start.parent_session = self._path.parent.name
-        start.attributes.update(other_fields(header, (*_HEADER, "kind")))
+        start.attributes.update(other_fields(header, _HEADER))
         if before != (start.session_id, start.title, start.folder):
             events.append(replace(start, attributes=dict(start.attributes)))
 
@@ -181,13 +193,13 @@ class GeminiReader:
         place = self._order.index(id_) if id_ in self._order else 0
         self._cut = self._order[place - 1] if place else ""
         del self._order[place:]
-        return "a rewind"
+        return f"{OWN_NOTE}: rewind"
 
     def _patch(self, patch: dict[str, Any], events: list[CodingEvent]) -> str:
         messages = objects_in(patch, "messages")
         if not messages:
             self._header(patch, events)
-            return "the session's state"
+            return "part of a session"
         # The history as it is sent from now on: cut and masked messages, which are known in full,
         # and in the place of those that are gone a summary, the first.
         session = self._start.session_id
@@ -218,21 +230,23 @@ class GeminiReader:
         if kind == "user":
             parts = parts_of(content)
             own = injected or texts_of(parts) == _CONTINUED or not any(map(_is_said, parts))
-            if not own and id_ not in self._held:
+            if id_ not in self._order:
                 self.end(events)
-            prompt = UserMessage(id_, time, parts, self._parent(id_), own)
-            self._hold(id_, [prompt], events)
-            return "a message of the tool" if own else "a user's message"
+                self._written.add(id_)
+                events.append(UserMessage(id_, time, parts, self._parent(id_), own))
+            return "what the tool put in" if own else "a user's message"
         if kind in _MODEL:
             known = self._is_known(id_)
+            if not known:
+                self.end(events)
             self._hold(id_, self._call(id_, time, content, message), events)
-            return "part of a call" if known else "a model call"
+            return "part of a model call" if known else "a model call"
         text = texts_of(parts_of(content))
         if kind == "error" or (kind == "info" and text.startswith("Request cancelled")):
             reason = "error" if kind == "error" else "user"
             self._hold(id_, [Interruption(time, reason, text)], events)
             return "an interruption"
-        return OWN_STATE if kind in ("info", "warning") else unknown(said or kind)
+        return f"{OWN_NOTE}: {kind}" if kind in ("info", "warning") else unknown(said or kind)
 
     def _parent(self, id_: str) -> str:
         if id_ not in self._order:

@@ -73,7 +73,9 @@ def is_document(path: Path) -> bool:
         second = file.readline(_HEAD)
     if head[:2] == _GZIP:
         return True
-    if path.suffix == ".jsonl" or head[:1] not in (b"{", b"["):
+    if path.suffix == ".jsonl":  # a document under that name, as Entire copies them
+        return head.strip() in (b"{", b"[")
+    if head[:1] not in (b"{", b"["):
         return False
     return _loaded(head) is None or (head[:1] == b"[" and not second.strip())
 

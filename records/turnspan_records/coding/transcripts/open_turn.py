@@ -397,6 +397,8 @@ def _amend(content: _PartContent, batch: Batch) -> None:
         cost = content.costs.get(row.span_id)
         if cost is not None:
             row.cost_usd, row.price_version = cost, _PRICED_BY_TOOL
+        elif row.input_tokens is None:  # Copilot counts only the output: half a price is none
+            row.cost_usd, row.price_version = None, ""
         if row.cost_usd is not None:
             costs[row.turn_id] = costs.get(row.turn_id, Decimal(0)) + row.cost_usd
     for turn in batch.rows.get(TurnSummary, ()):  # inner turns before those around them

@@ -83,7 +83,7 @@ class OpenCode(JsonTool):
     def is_own(self, first: Any) -> bool:
         """As ``CodingTool``."""
         value = as_dict(first) or {}
-        info = object_in(value, "info") or object_in(value, "session")
+        info = object_in(value, "info") or object_in(value, "session") or value
         return "projectID" in info or ("directory" in info and "id" in info)
 
     def reader(self, path: Path) -> OpenCodeReader:
@@ -290,6 +290,7 @@ class OpenCodeReader:
             text_in(info, "directory"),
             title=text_in(info, "title"),
             agent_name=(text_in(info, "agent") or "subagent") if parent else "",
+            agent_id=self._session if parent else "",
             parent_session=parent,
             parent_call=self._children.get(self._session, ""),
             attributes=other_fields(info, _SESSION),

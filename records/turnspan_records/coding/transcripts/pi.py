@@ -34,7 +34,7 @@ from turnspan_records.coding.transcripts.events import (
 from turnspan_records.coding.transcripts.json_tool import JsonTool
 from turnspan_records.coding.transcripts.wire_values import (
     NOT_AN_OBJECT,
-    OWN_STATE,
+    OWN_NOTE,
     PassedOver,
     count_of,
     dollars_of,
@@ -56,13 +56,14 @@ _SHELL: Final = ("role", "command", "output", "timestamp")
 
 
 class Pi(JsonTool):
-    """Pi, or OpenClaw."""
+    """Pi, or OpenClaw: their folders tell them apart, their lines do not."""
 
     suffixes = (".jsonl",)
 
     def is_transcript(self, path: Path) -> bool:
         """As ``CodingTool``."""
-        return super().is_transcript(path) and "sessions" in path.parts
+        home = ".openclaw" if self.kind == "openclaw" else ".pi"
+        return super().is_transcript(path) and {home, "sessions"} <= set(path.parts)
 
     def is_own(self, first: Any) -> bool:
         """As ``CodingTool``."""
@@ -146,16 +147,16 @@ class PiReader:
         if kind in ("custom_message", "branch_summary"):
             parts = parts_of(entry.get("content", entry.get("summary")))
             events.append(UserMessage(id_, time, parts, parent, injected=True))
-            return "a message of the tool"
+            return "what the tool put in"
         if kind == "session_info":
             events.append(SessionStart(self._session, title=text_in(entry, "name")))
             return "a session"
         if kind == "model_change":
             self._provider = text_in(entry, "provider")
             self._model = text_in(entry, "modelId")
-            return OWN_STATE
+            return f"{OWN_NOTE}: {kind}"
         self._thinking = text_in(entry, "thinkingLevel") or self._thinking
-        return OWN_STATE if kind in _STATE else unknown(entry.get("type"))
+        return f"{OWN_NOTE}: {kind}" if kind in _STATE else unknown(entry.get("type"))
 
     def _message(
         self, message: dict[str, Any], id_: str, time: int, parent: str, events: list[CodingEvent]
@@ -180,12 +181,12 @@ class PiReader:
             text = f"Ran `{text_in(message, 'command')}`\n{text_in(message, 'output')}"
             part = {**text_part(text), "other": other_fields(message, _SHELL)}
             events.append(UserMessage(id_, time, [part], parent, injected=True))
-            return "a message of the tool"
+            return "what the tool put in"
         if role in ("user", "custom", "hookMessage", "system", "developer"):
             own = role != "user"
             said = role if role in ("system", "developer") else "user"
             events.append(UserMessage(id_, time, parts, parent, own, said))
-            return "a message of the tool" if own else "a user's message"
+            return "what the tool put in" if own else "a user's message"
         return unknown(message.get("role"))
 
     def _call(

@@ -17,7 +17,7 @@ from turnspan_records.coding.transcripts.events import (
     UserMessage,
 )
 from turnspan_records.coding.transcripts.wire_values import (
-    OWN_STATE,
+    OWN_NOTE,
     PassedOver,
     count_of,
     object_in,
@@ -32,6 +32,14 @@ from turnspan_records.coding.transcripts.wire_values import (
 _PLACE: Final = ("sessionId", "cwd", "version", "gitBranch", "agentId", "agentName", "forkedFrom")
 _RECORD: Final = (*_PLACE, "uuid", "parentUuid", "timestamp", "type", "message", "model")
 _INJECTED: Final = ("notification", "cron", "background_task_completed", "goal_runtime")
+_NOTES: Final = frozenset(
+    {
+        *("ui_telemetry", "slash_command", "at_command", "attribution_snapshot", "rewind"),
+        *("file_history_snapshot", "session_artifact_event", "session_artifact_snapshot"),
+        *("session_model", "session_approval_mode", "session_source", "parent_session"),
+    }
+)
+"""Systems' records that say nothing of the conversation."""
 _RESULT: Final = ("callId", "status", "responseParts", "error", "errorType")
 
 
@@ -55,14 +63,14 @@ class QwenRecords:
         message = object_in(record, "message")
         if kind == "assistant" and self._call is not None and self._call.message_id == id_:
             _extend(self._call, time, record)
-            return "part of a call"
+            return "part of a model call"
         self.end(events)
         self._session(record, events)
         parts = parts_of(message.get("parts"))
         if kind == "user":
             own = subtype in _INJECTED
             events.append(UserMessage(id_, time, parts, parent, own))
-            return "a message of the tool" if own else "a user's message"
+            return "what the tool put in" if own else "a user's message"
         if kind == "assistant":
             other = other_fields(record, (*_RECORD, "usageMetadata"))
             call = ModelCall(id_, time, 0, "qwen", "", [], TokenUsage(), parent, attributes=other)
@@ -125,7 +133,7 @@ class QwenRecords:
             events.append(HistoryCompaction(id_, time, parts, "", before, parent))
             return "a compaction"
         self._passed.add(text_in(record, "uuid"), text_in(record, "parentUuid"))
-        return OWN_STATE if subtype else unknown("system")
+        return f"{OWN_NOTE}: {subtype}" if subtype in _NOTES else unknown(f"system {subtype}")
 
 
 def _extend(call: ModelCall, time: int, record: dict[str, Any]) -> None:

@@ -11,14 +11,27 @@ from typing import Final
 from turnspan_records.coding.transcripts.claude_code import CLAUDE_CODE
 from turnspan_records.coding.transcripts.codex import CODEX
 from turnspan_records.coding.transcripts.coding_log import CodingLog
+from turnspan_records.coding.transcripts.copilot import COPILOT
 from turnspan_records.coding.transcripts.events import CodingTool
+from turnspan_records.coding.transcripts.gemini_cli import GEMINI_CLI, QWEN_CODE
 from turnspan_records.coding.transcripts.lines import first_value
+from turnspan_records.coding.transcripts.opencode import OPENCODE
+from turnspan_records.coding.transcripts.pi import OPENCLAW, PI
 from turnspan_records.coding.transcripts.sessions import TranscriptFile
 from turnspan_records.importing.files.source_file import unreadable
 from turnspan_records.importing.sources import SourceLogError
 
-TOOLS: Final[tuple[CodingTool, ...]] = (CLAUDE_CODE, CODEX)
-"""All of them; the first whose file one is has it."""
+TOOLS: Final[tuple[CodingTool, ...]] = (
+    GEMINI_CLI,
+    QWEN_CODE,
+    CLAUDE_CODE,
+    CODEX,
+    OPENCODE,
+    COPILOT,
+    PI,
+    OPENCLAW,
+)
+"""All of them; the first that knows a file has it (Qwen Code's are like Claude Code's)."""
 EVERY: Final = "coding"
 """The kind of import that takes all."""
 

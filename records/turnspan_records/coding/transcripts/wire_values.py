@@ -12,7 +12,7 @@ import orjson
 from turnspan.content.model import as_dict, as_list, as_text, dumps
 from turnspan_records.importing.transcripts.fields import nanoseconds
 
-OWN_STATE: Final = "the tool's own state"
+OWN_NOTE: Final = "the tool's own note"
 """What became of a line that says something of the tool, and nothing of the conversation."""
 NOT_AN_OBJECT: Final = "unknown: no object"
 

@@ -1,0 +1,57 @@
+"""Transcripts of Gemini CLI, OpenCode, Copilot CLI and Pi as records: what an import makes."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from support.coding_transcripts import TOOLS, imported, items, real_files, tokens
+from support.coding_transcripts import read as read_events
+from support.opencode_files import database, storage
+from turnspan_records.coding.transcripts.tools import TOOLS as KNOWN
+
+
+@pytest.mark.large_data
+def test_records_have_the_tokens_and_costs_of_the_events() -> None:
+    """Every tool is known; each file is recognized by its content; twice is the same."""
+    assert {tool.kind for tool in TOOLS.values()} <= {tool.kind for tool in KNOWN}
+    turns = 0
+    for tool, path in real_files("gemini", "opencode", "copilot-cli", "pi"):
+        events, seen = read_events(tool, items(tool, path), path)
+        made = imported("coding", [path])
+        assert sum(made.seen.values()) == seen.total()
+        assert {kind for kind, _ in made.seen} == {tool.kind}
+        counted = sum((c.input_tokens or 0) + (c.output_tokens or 0) for c in made.calls)
+        if "[trimmed for fixture]" not in path.read_text():
+            assert counted == tokens(events), path
+        turns += len(made.turns)
+        again = imported("coding", [path])
+        assert {repr(row) for row in again.rows.values()} == {repr(r) for r in made.rows.values()}
+        if tool.kind == "copilot":
+            assert all(call.cost_usd is None for call in made.calls)
+    assert turns > 130
+
+
+def test_a_subagent_of_opencode_is_a_turn_within_the_turn(tmp_path: Path) -> None:
+    """With its own session, under the tool that began it; a database that has grown is read
+    again, its write-ahead log as well."""
+    path = tmp_path / "opencode.db"
+    with closing(database(path)) as writing:
+        made = imported("opencode", [path])
+        assert made.problems == []
+        turns = {turn.session_id: turn for turn in made.turns}
+        assert turns["ses_kid"].parent_turn_id == turns["ses_main"].turn_id
+        assert turns["ses_other"].parent_turn_id == ""
+        assert turns["ses_main"].cost_usd == Decimal(1)  # with the subagent's
+        assert "'process.working_directory': '/w'" in repr(turns["ses_main"].attributes)
+        position = made.positions[-1]
+        assert imported("opencode", [path], position).rows == {}
+        writing.execute("UPDATE message SET data = json_set(data, '$.cost', 2)")
+        writing.commit()
+        grown = imported("opencode", [path], position)
+        assert [call.cost_usd for call in grown.calls if call.session_id == "ses_other"] == [2]
+    folder = tmp_path / "before"
+    assert len(imported("opencode", storage(folder)).turns) == 3
