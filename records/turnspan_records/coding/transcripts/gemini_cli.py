@@ -126,7 +126,7 @@ class GeminiReader:
         """By message: the last call's, and what was told since."""
         self._written: set[str] = set()
         """Messages and tool runs that have been given."""
-        self._order: list[str] = []
+        self._order: dict[str, None] = {}
         """The messages of the conversation as it stands: a rewind cuts it."""
         self._cut = ""
         """The message that the next one follows, after a rewind."""
@@ -189,10 +189,11 @@ class GeminiReader:
         return ""
 
     def _rewind(self, target: str) -> str:
+        order = list(self._order)
         id_ = wide_id(self._start.session_id, target)
-        place = self._order.index(id_) if id_ in self._order else 0
-        self._cut = self._order[place - 1] if place else ""
-        del self._order[place:]
+        place = order.index(id_) if id_ in self._order else 0
+        self._cut = order[place - 1] if place else ""
+        self._order = dict.fromkeys(order[:place])
         return f"{OWN_NOTE}: rewind"
 
     def _patch(self, patch: dict[str, Any], events: list[CodingEvent]) -> str:
@@ -249,8 +250,7 @@ class GeminiReader:
         return f"{OWN_NOTE}: {kind}" if kind in ("info", "warning") else unknown(said or kind)
 
     def _parent(self, id_: str) -> str:
-        if id_ not in self._order:
-            self._order.append(id_)
+        self._order[id_] = None
         cut, self._cut = self._cut, ""
         return cut
 

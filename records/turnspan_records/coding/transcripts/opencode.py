@@ -13,9 +13,7 @@ is within ``output``, or (since 1.3) beside it: ``total`` says which. All 0 has 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -34,12 +32,17 @@ from turnspan_records.coding.transcripts.events import (
     UserMessage,
 )
 from turnspan_records.coding.transcripts.json_tool import JsonTool
+from turnspan_records.coding.transcripts.opencode_rows import (
+    DATABASE,
+    child_of,
+    database_rows,
+    is_stored,
+    storage_rows,
+)
 from turnspan_records.coding.transcripts.wire_values import (
     NOT_AN_OBJECT,
     count_of,
-    document_in,
     dollars_of,
-    json_in,
     object_in,
     objects_in,
     other_fields,
@@ -50,19 +53,7 @@ from turnspan_records.coding.transcripts.wire_values import (
     unknown,
     wide_id,
 )
-from turnspan_records.importing.sources import SourceLogError
 
-_DATABASE: Final = "opencode.db"
-_SESSIONS: Final = "SELECT * FROM session ORDER BY parent_id IS NOT NULL, time_created, id"
-_MESSAGES: Final = "SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id"
-_PARTS: Final = "SELECT * FROM part WHERE message_id = ? ORDER BY id"
-_LOST: Final = "SELECT * FROM part WHERE message_id NOT IN (SELECT id FROM message) ORDER BY id"
-_COLUMNS: Final = {
-    "parent_id": "parentID",
-    "project_id": "projectID",
-    "session_id": "sessionID",
-    "message_id": "messageID",
-}
 _SESSION: Final = ("id", "parentID", "directory", "title", "version", "time", "agent", "permission")
 _PLACE: Final = ("id", "sessionID", "parentID", "role", "time", "path")
 _MESSAGE: Final = (*_PLACE, "modelID", "providerID", "tokens", "cost", "finish", "error")
@@ -78,7 +69,7 @@ class OpenCode(JsonTool):
 
     def is_transcript(self, path: Path) -> bool:
         """As ``CodingTool``: the database, or the file of a session in the storage."""
-        return path.name == _DATABASE or _is_stored(path)
+        return path.name == DATABASE or is_stored(path)
 
     def is_own(self, first: Any) -> bool:
         """As ``CodingTool``."""
@@ -108,109 +99,13 @@ class OpenCode(JsonTool):
             SourceLogError: the database cannot be read.
         """
         if path.suffix == ".db":
-            return _database(path)
-        return _storage(path) if _is_stored(path) else None
+            return database_rows(path)
+        return storage_rows(path) if is_stored(path) else None
 
 
 OPENCODE: Final = OpenCode(
     "opencode", ".local/share/opencode", variable="XDG_DATA_HOME", below="opencode"
 )
-
-
-def _is_stored(path: Path) -> bool:
-    names = [folder.name for folder in path.parents[:3]]
-    return path.suffix == ".json" and len(names) == 3 and names[1] == "session"
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    """Read only: the tool may write at the same time, and a reader does not hinder it."""
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=10)
-    connection.row_factory = sqlite3.Row
-    connection.text_factory = _text
-    return connection
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace")
-
-
-def _database(path: Path) -> Iterator[Any]:
-    try:
-        with closing(_opened(path)) as database:
-            database.execute("BEGIN")  # all of it as it is now
-            sessions = {row["id"]: _info(row) for row in database.execute(_SESSIONS)}
-            for id_ in list(sessions):
-                yield from _session_rows(database, id_, sessions)
-            for part in database.execute(_LOST):
-                yield {"part": _info(part)}
-    except sqlite3.Error as error:
-        raise SourceLogError(f"{path} cannot be read as OpenCode's database: {error}") from error
-
-
-def _session_rows(
-    database: sqlite3.Connection, id_: str, sessions: dict[str, dict[str, Any]]
-) -> Iterator[Any]:
-    """A session's rows; those of a subagent's session after the message that began it."""
-    session = sessions.pop(id_, None)
-    if session is None:  # read already
-        return
-    yield {"session": session}
-    for message in database.execute(_MESSAGES, (id_,)):
-        yield {"message": _info(message)}
-        begun: list[str] = []
-        for row in database.execute(_PARTS, (message["id"],)):
-            part = _info(row)
-            begun.append(_child(part))
-            yield {"part": part}
-        for child in begun:
-            if object_in(sessions, child).get("parentID") == id_:
-                yield from _session_rows(database, child, sessions)
-
-
-def _child(part: dict[str, Any]) -> str:
-    """The session of the subagent that a tool has begun."""
-    return text_in(object_in(object_in(part, "state"), "metadata"), "sessionId")
-
-
-def _info(row: sqlite3.Row) -> dict[str, Any]:
-    """A row as the tool's documents are: its columns, and what its JSON says."""
-    info = {_COLUMNS.get(name, name): row[name] for name in row.keys()}  # noqa: SIM118
-    data = as_dict(json_in(info.pop("data", None))) or {}
-    times = {name: info.pop(f"time_{name}", None) for name in ("created", "updated")}
-    return {**({} if "messageID" in info else {"time": times}), **info, **data}
-
-
-def _storage(path: Path) -> Iterator[Any]:
-    session = document_in(path)
-    id_ = text_in(session or {}, "id")
-    base = path.parents[2]
-    if _is_migrated(base.parent / _DATABASE, id_):
-        yield {"migrated": id_}
-        return
-    yield {"session": session}
-    messages = [document_in(file) for file in sorted((base / "message" / id_).glob("*.json"))]
-    flat = [document_in(file) for file in sorted((base / "part").glob("*.json"))]
-    for message in sorted(messages, key=_created):
-        yield {"message": message}
-        name = text_in(message or {}, "id")
-        parts = [document_in(file) for file in sorted((base / "part" / name).glob("*.json"))]
-        for part in (*parts, *(p for p in flat if p and p.get("messageID") == name)):
-            yield {"part": {"messageID": name, **part} if part else part}
-
-
-def _created(message: dict[str, Any] | None) -> tuple[int, str]:
-    created = count_of(object_in(message or {}, "time").get("created"))
-    return created or 0, text_in(message or {}, "id")
-
-
-def _is_migrated(database: Path, session: str) -> bool:
-    if not database.is_file():
-        return False
-    try:
-        with closing(_opened(database)) as opened:
-            return bool(opened.execute("SELECT 1 FROM session WHERE id = ?", (session,)).fetchone())
-    except sqlite3.Error as error:
-        raise SourceLogError(f"{database} cannot be read: {error}") from error
 
 
 class OpenCodeReader:
@@ -349,7 +244,7 @@ class OpenCodeReader:
         status, times = text_in(state, "status"), object_in(state, "time")
         call = text_in(part, "callID")
         metadata = object_in(state, "metadata")
-        self._children[_child(part)] = call
+        self._children[child_of(part)] = call
         if status in ("running", "pending"):
             return
         failed = status == "error"

@@ -1,0 +1,130 @@
+"""Where OpenCode keeps a session (``opencode``): rows of its database, files of its storage."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from turnspan.content.model import as_dict
+from turnspan_records.coding.transcripts.wire_values import (
+    count_of,
+    document_in,
+    json_in,
+    object_in,
+    text_in,
+)
+from turnspan_records.importing.sources import SourceLogError
+
+DATABASE: Final = "opencode.db"
+_SESSIONS: Final = "SELECT * FROM session ORDER BY parent_id IS NOT NULL, time_created, id"
+_MESSAGES: Final = "SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id"
+_PARTS: Final = "SELECT * FROM part WHERE message_id = ? ORDER BY id"
+_LOST: Final = "SELECT * FROM part WHERE message_id NOT IN (SELECT id FROM message) ORDER BY id"
+_COLUMNS: Final = {
+    "parent_id": "parentID",
+    "project_id": "projectID",
+    "session_id": "sessionID",
+    "message_id": "messageID",
+}
+
+
+def is_stored(path: Path) -> bool:
+    """Whether a file is a session's in the storage folder."""
+    names = [folder.name for folder in path.parents[:3]]
+    return path.suffix == ".json" and len(names) == 3 and names[1] == "session"
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """Read only: the tool may write at the same time, and a reader does not hinder it."""
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=10)
+    connection.row_factory = sqlite3.Row
+    connection.text_factory = _text
+    return connection
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def database_rows(path: Path) -> Iterator[Any]:
+    """The rows of a database, session by session. Raises ``SourceLogError``."""
+    try:
+        with closing(_opened(path)) as database:
+            database.execute("BEGIN")  # all of it as it is now
+            sessions = {row["id"]: _info(row) for row in database.execute(_SESSIONS)}
+            for id_ in list(sessions):
+                yield from _session_rows(database, id_, sessions)
+            for part in database.execute(_LOST):
+                yield {"part": _info(part)}
+    except sqlite3.Error as error:
+        raise SourceLogError(f"{path} cannot be read as OpenCode's database: {error}") from error
+
+
+def _session_rows(
+    database: sqlite3.Connection, id_: str, sessions: dict[str, dict[str, Any]]
+) -> Iterator[Any]:
+    """A session's rows; those of a subagent's session after the message that began it."""
+    session = sessions.pop(id_, None)
+    if session is None:  # read already
+        return
+    yield {"session": session}
+    for message in database.execute(_MESSAGES, (id_,)):
+        yield {"message": _info(message)}
+        begun: list[str] = []
+        for row in database.execute(_PARTS, (message["id"],)):
+            part = _info(row)
+            begun.append(child_of(part))
+            yield {"part": part}
+        for child in begun:
+            if object_in(sessions, child).get("parentID") == id_:
+                yield from _session_rows(database, child, sessions)
+
+
+def child_of(part: dict[str, Any]) -> str:
+    """The session of the subagent that a tool has begun."""
+    return text_in(object_in(object_in(part, "state"), "metadata"), "sessionId")
+
+
+def _info(row: sqlite3.Row) -> dict[str, Any]:
+    """A row as the tool's documents are: its columns, and what its JSON says."""
+    info = {_COLUMNS.get(name, name): row[name] for name in row.keys()}  # noqa: SIM118
+    data = as_dict(json_in(info.pop("data", None))) or {}
+    times = {name: info.pop(f"time_{name}", None) for name in ("created", "updated")}
+    return {**({} if "messageID" in info else {"time": times}), **info, **data}
+
+
+def storage_rows(path: Path) -> Iterator[Any]:
+    """The documents of a session in the storage folder. Raises ``SourceLogError``."""
+    session = document_in(path)
+    id_ = text_in(session or {}, "id")
+    base = path.parents[2]
+    if _is_migrated(base.parent / DATABASE, id_):
+        yield {"migrated": id_}
+        return
+    yield {"session": session}
+    messages = [document_in(file) for file in sorted((base / "message" / id_).glob("*.json"))]
+    flat = [document_in(file) for file in sorted((base / "part").glob("*.json"))]
+    for message in sorted(messages, key=_created):
+        yield {"message": message}
+        name = text_in(message or {}, "id")
+        parts = [document_in(file) for file in sorted((base / "part" / name).glob("*.json"))]
+        for part in (*parts, *(p for p in flat if p and p.get("messageID") == name)):
+            yield {"part": {"messageID": name, **part} if part else part}
+
+
+def _created(message: dict[str, Any] | None) -> tuple[int, str]:
+    created = count_of(object_in(message or {}, "time").get("created"))
+    return created or 0, text_in(message or {}, "id")
+
+
+def _is_migrated(database: Path, session: str) -> bool:
+    if not database.is_file():
+        return False
+    try:
+        with closing(_opened(database)) as opened:
+            return bool(opened.execute("SELECT 1 FROM session WHERE id = ?", (session,)).fetchone())
+    except sqlite3.Error as error:
+        raise SourceLogError(f"{database} cannot be read: {error}") from error
