@@ -37,6 +37,7 @@ def said(text: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.needs("openai.resources.responses")
 @pytest.mark.parametrize("compacted", [True, False])
 def test_a_response_that_compacted_its_conversation(
     spans: Spans, server: ModelServer, compacted: bool

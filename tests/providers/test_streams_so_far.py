@@ -94,7 +94,7 @@ def read(
     "begin",
     [
         chat,
-        responses,
+        pytest.param(responses, marks=pytest.mark.needs("openai.resources.responses")),
         messages,
         contents,
         by_hand,

@@ -79,11 +79,15 @@ class AutomaticFunctions(Frame[Running]):
 
     def call(self, wrapped: Function, owner: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around a function."""
-        return super().call(_answered(wrapped), owner, args, kwargs)
+        if tool_answers.answers is not None:
+            wrapped = _answered(wrapped, tool_answers.answers)
+        return super().call(wrapped, owner, args, kwargs)
 
     async def acall(self, wrapped: Function, owner: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around an asynchronous function."""
-        return await super().acall(_answered(wrapped), owner, args, kwargs)
+        if tool_answers.answers is not None:
+            wrapped = _answered(wrapped, tool_answers.answers)
+        return await super().acall(wrapped, owner, args, kwargs)
 
     def _begin(self, owner: Any, args: Args, kwargs: Kwargs) -> tuple[Running, Kwargs] | None:
         if not self._sdk.enabled or not config.active().enabled or active_turn() is None:
@@ -113,12 +117,9 @@ class AutomaticFunctions(Frame[Running]):
         run.recording.succeeded(result)
 
 
-def _answered(wrapped: Function) -> Function:
+def _answered(wrapped: Function, answers: tool_answers.ToolAnswers) -> Function:
     """The SDK's invocation, which a rerun gives a function in place of the application's: the SDK
     has words of its own for what one raises."""
-    answers = tool_answers.answers
-    if answers is None:
-        return wrapped
 
     def invoke(args: Any, function_to_invoke: Any) -> Any:
         run = current_run()
