@@ -375,13 +375,13 @@ def _ledger(store: Store) -> dict[int, str]:
 
 def _run(store: Store, sql: str) -> None:
     for attempt in range(5):
-        try:
-            return store.command(sql)
+        try:  # without waiting for rows of before: on a full disk nothing would end that
+            return store.command(sql, None, {"mutations_sync": 0})
         except QueryError as error:
             if error.code not in _RACES:
                 raise
             time.sleep(0.1 * 2**attempt)
-    return store.command(sql)
+    return store.command(sql, None, {"mutations_sync": 0})
 
 
 def _record(store: Store, applied: Sequence[Migration]) -> None:
