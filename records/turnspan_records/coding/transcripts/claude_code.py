@@ -23,6 +23,8 @@ from turnspan_records.coding.transcripts.claude_lines import KIND, NOTES, TITLES
 from turnspan_records.coding.transcripts.events import TranscriptReader
 from turnspan_records.coding.transcripts.lines import first_value
 
+_AGENT: Final = "agent-"
+
 
 class _ClaudeCode:
     kind = KIND
@@ -44,7 +46,7 @@ class _ClaudeCode:
         if kind in ("user", "assistant"):
             return "message" in line and not {"payload", "data"} & line.keys()
         if kind in ("system", "progress", "attachment"):
-            return "uuid" in line or "sessionId" in line
+            return bool({"uuid", "sessionId", "attachment", "toolUseID"} & line.keys())
         return kind in NOTES or (kind in TITLES and ("leafUuid" in line or "sessionId" in line))
 
     def reader(self, path: Path) -> TranscriptReader:
@@ -63,14 +65,14 @@ class _ClaudeCode:
         known = set(paths)
         found: dict[Path, Path] = {}
         for path in paths:
-            if not path.name.startswith("agent-"):
+            if not path.name.startswith(_AGENT):
                 continue
             if path.parent.name == "subagents":
                 main = path.parent.parent.with_suffix(".jsonl")
             else:
                 session = as_text((as_dict(first_value(path)) or {}).get("sessionId"))
                 main = path.with_name(f"{session}.jsonl")
-            if main in known:
+            if main in known and not main.name.startswith(_AGENT):
                 found[path] = main
         return found
 

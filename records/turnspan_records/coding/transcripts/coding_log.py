@@ -118,14 +118,17 @@ class CodingLog:
         """The lines of files that no known tool wrote."""
         for file in self._files:
             now = stamp(file.path)
-            if file.tool is not None or position.get(file.path).stamp == now:
+            before = position.get(file.path)
+            if file.tool is not None or before.stamp == now:
                 continue
             part, size = Part(), 0
             for item in items_of(file.path):
+                if item.waits:
+                    continue
                 size = item.end or item.number
                 kind = as_text((as_dict(item.value) or {}).get("type"))[:60] or "no type"
                 word = NOT_JSON if item.problem else f"unknown: {kind}"
-                part.seen[file.path.name, word] += 1
+                part.seen[file.path.name, word] += size > before.size
             why = "no coding agent that is known wrote it, and nothing of it was imported"
             part.problems.append(Problem(str(file.path), why))
             position.set(file.path, FileState(now, NO_FAMILY, size, 0))

@@ -35,19 +35,12 @@ class HistoryEntry:
         "when",
     )
 
-    def __init__(
-        self,
-        before: HistoryEntry | None,
-        messages: Sequence[Message],
-        when: int,
-        *,
-        landed: bool = False,
-    ) -> None:
+    def __init__(self, before: HistoryEntry | None, messages: Sequence[Message], when: int) -> None:
         self.before = before
         self.messages = messages
         """Empty once they are hashed."""
         self.when = when
-        self.landed = landed
+        self.landed = False
         """Whether an earlier import has them in the store."""
         self.hashes: tuple[bytes, ...] | None = None
         self.scope = ""
@@ -59,6 +52,13 @@ class HistoryEntry:
         self.last_result: HistoryEntry | None = None
         """The last result of the tools that a call asked for: they are siblings, and all of them
         go before what follows."""
+
+    def know(self) -> None:
+        """An earlier import has a call with this reply, and all that was sent for it."""
+        entry: HistoryEntry | None = self
+        while entry is not None and not entry.landed:
+            entry.landed = True
+            entry = entry.before
 
 
 class SessionHistory:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -13,7 +13,6 @@ from opentelemetry.trace import SpanKind
 
 from turnspan import config, semconv
 from turnspan.content.model import TEXT, TOOL_CALL, as_text, dumps_text
-from turnspan.content.model import Part as ContentPart
 from turnspan.tracing.content_store import Content, ToolContent, TurnContent
 from turnspan.turn.turn import ToolRequest, Turn
 from turnspan_clickhouse.rows.batch import Batch
@@ -61,11 +60,15 @@ class TurnFacts:
 
 
 @dataclass(slots=True)
-class _AskedTool:
+class AskedTool:
+    """A tool call that a reply asks for."""
+
     name: str
     arguments: Any
     message_id: str
     time: int
+    turn: OpenTurn
+    answered: bool = False
 
 
 @dataclass(slots=True)
@@ -93,9 +96,11 @@ class OpenTurn:
         prompt: UserMessage,
         start: int,
         *,
+        asked: dict[str, AskedTool],
         around: OpenTurn | None = None,
     ) -> None:
         self._scope = scope
+        self._asked = asked
         self._captured = config.active().capture_content
         self.facts = facts
         self.prompt = prompt
@@ -106,7 +111,6 @@ class OpenTurn:
         self.parent_turn_id = ""
         self.number = 0
         self.recorded = True
-        self.nested_in_new = False
         self.closed = False
         self._start = self._end = start
         self._span_id = ids.span_id(scope.kind, "turn", prompt.message_id)
@@ -119,22 +123,12 @@ class OpenTurn:
         self._turn: Turn = Turn(
             self.turn_id, parent=None if around is None else around._turn, recording=False
         )
-        self._asked: dict[str, _AskedTool] = {}
         self._tool_spans: dict[str, int] = {}
-        self._waiting: set[str] = set()
         self._answered = False
         self._interrupted = False
         self._content: _PartContent = _PartContent() if around is None else around.root._content
 
     # -- what happens ------------------
-
-    def asked_by(self, event: ModelCall) -> list[str]:
-        """The ids of the tool calls that a reply asks for."""
-        return [as_text(part.get("id")) for part in _tool_calls(event.parts)]
-
-    def skip(self, event: ModelCall) -> None:
-        """A call that is recorded elsewhere."""
-        self._remember(event, 0)
 
     def call(
         self,
@@ -147,7 +141,7 @@ class OpenTurn:
         """A model has answered; times in ns."""
         turn, facts = self._turn, self.facts
         number = turn.begin_call()
-        requests = self._remember(event, end)
+        requests = self.ask(event, end)
         text = "".join(as_text(p.get("content")) for p in event.parts if p.get("type") == TEXT)
         turn.end_call(
             model=event.model,
@@ -193,13 +187,15 @@ class OpenTurn:
         if event.cost_usd is not None:
             self._content.costs[f"{span_id:016x}"] = event.cost_usd
 
-    def _remember(self, event: ModelCall, time: int) -> list[ToolRequest]:
+    def ask(self, event: ModelCall, time: int) -> list[ToolRequest]:
+        """Remember the tools that a reply asks for."""
         found: list[ToolRequest] = []
-        for part in _tool_calls(event.parts):
-            call_id, name = as_text(part.get("id")), as_text(part.get("name"))
-            self._asked[call_id] = _AskedTool(name, part.get("arguments"), event.message_id, time)
-            self._waiting.add(call_id)
-            found.append((call_id, name, part.get("arguments")))
+        for part in event.parts:
+            if part.get("type") == TOOL_CALL:
+                call_id, name = as_text(part.get("id")), as_text(part.get("name"))
+                arguments = part.get("arguments")
+                self._asked[call_id] = AskedTool(name, arguments, event.message_id, time, self)
+                found.append((call_id, name, arguments))
         return found
 
     def _land(
@@ -216,8 +212,10 @@ class OpenTurn:
 
     def tool(self, event: ToolRun, end: int) -> None:
         """A tool has run; ``end`` in ns."""
-        asked = self._asked.get(event.call_id) or _AskedTool("", None, event.message_id, end)
-        self._waiting.discard(event.call_id)
+        asked = self._asked.get(event.call_id)
+        if asked is None:
+            asked = AskedTool("", None, event.message_id, end, self)
+        asked.answered = True
         name = event.name or asked.name
         start = min(event.start or asked.time or end, end)
         fact = self._turn.begin_tool(name, asked.arguments, event.call_id)
@@ -283,7 +281,8 @@ class OpenTurn:
         turn.user_message = self.prompt_text()
         ending = turn.finish(None)
         reason, detail = ending.reason, ending.detail
-        ended = self._interrupted or (self._answered and not self._waiting)
+        waiting = any(a.turn is self and not a.answered for a in self._asked.values())
+        ended = self._interrupted or (self._answered and not waiting)
         if unfinished and not ended:
             self._content.status[self.turn_id] = reason = unfinished
             detail = _CUT if unfinished != "running" else ""
@@ -375,10 +374,6 @@ class OpenTurn:
         part.spans.append(span)
         if content is not None:
             part.contents.append((span, content))
-
-
-def _tool_calls(parts: Sequence[ContentPart]) -> list[ContentPart]:
-    return [part for part in parts if part.get("type") == TOOL_CALL]
 
 
 def _plain(value: Any) -> Any:

@@ -23,7 +23,12 @@ from turnspan_records.coding.transcripts.events import (
     UserMessage,
 )
 from turnspan_records.coding.transcripts.history import HistoryEntry, SessionHistory
-from turnspan_records.coding.transcripts.open_turn import CodingScope, OpenTurn, TurnFacts
+from turnspan_records.coding.transcripts.open_turn import (
+    AskedTool,
+    CodingScope,
+    OpenTurn,
+    TurnFacts,
+)
 from turnspan_records.importing.sources import Part
 
 _KEPT_RESULTS: Final = 4_096
@@ -74,7 +79,7 @@ class TurnBuilder:
         self._current: dict[int, AgentThread] = {}
         self._main: AgentThread | None = None
         self._entries: dict[str, HistoryEntry] = {}
-        self._turn_of: dict[str, OpenTurn] = {}
+        self._asked: dict[str, AskedTool] = {}
         """By the ids of tool calls."""
         self._histories: dict[str, SessionHistory] = {}
         self._over: list[OpenTurn] = []
@@ -165,10 +170,7 @@ class TurnBuilder:
         call = before if before.call is None else before.call
         return call.last_result or before
 
-    def _enter(
-        self, thread: AgentThread, message_id: str, entry: HistoryEntry, turn: OpenTurn | None
-    ) -> None:
-        entry.landed = turn is not None and turn.number <= self._done and not turn.nested_in_new
+    def _enter(self, thread: AgentThread, message_id: str, entry: HistoryEntry) -> None:
         thread.last = entry
         if message_id:
             self._entries[message_id] = entry
@@ -183,10 +185,13 @@ class TurnBuilder:
                 self._alone = thread
                 thread.turn = self._open_root(thread, prompt, facts)
                 return thread.turn
-            asking = self._turn_of.get(thread.start.parent_call)
-            around = root if asking is None or asking.root is not root else asking
-            turn = OpenTurn(self._scope, facts, prompt, thread.time, around=around)
-            turn.parent_turn_id = (asking or root).turn_id
+            asked = self._asked.get(thread.start.parent_call)
+            asking = root if asked is None else asked.turn
+            around = asking if asking.root is root else root
+            turn = OpenTurn(
+                self._scope, facts, prompt, thread.time, asked=self._asked, around=around
+            )
+            turn.parent_turn_id = asking.turn_id
             turn.number, turn.recorded = root.number, root.recorded
             root.nested.append(turn)
         else:
@@ -198,7 +203,7 @@ class TurnBuilder:
 
     def _open_root(self, thread: AgentThread, prompt: UserMessage, facts: TurnFacts) -> OpenTurn:
         self.turns += 1
-        turn = self._root = OpenTurn(self._scope, facts, prompt, thread.time)
+        turn = self._root = OpenTurn(self._scope, facts, prompt, thread.time, asked=self._asked)
         turn.number = self.turns
         turn.recorded = self.turns > self._done and prompt.message_id not in self._elsewhere
         return turn
@@ -212,10 +217,9 @@ class TurnBuilder:
         for thread in self._threads.values():
             if thread.turn is not None and thread.turn.root is root:
                 thread.turn = None
-        for call_id in [key for key, turn in self._turn_of.items() if turn.root is not root]:
-            if len(self._turn_of) <= _KEPT_RESULTS:
-                break
-            del self._turn_of[call_id]
+        late = {key: asked for key, asked in self._asked.items() if not asked.answered}
+        self._asked.clear()  # in place: the turns have it
+        self._asked.update(list(late.items())[-_KEPT_RESULTS:])
         self._over.append(root)
 
     def _running(self, thread: AgentThread, message_id: str) -> OpenTurn:
@@ -234,12 +238,11 @@ class TurnBuilder:
     def _user(self, thread: AgentThread, event: UserMessage) -> None:
         before = self._before(thread, event.parent)
         message = {"role": event.role, "parts": event.parts}
-        turn = thread.turn
         if not event.injected:
-            turn = self._open(thread, event)
+            self._open(thread, event)
             self.message_ids.append(event.message_id)
         entry = HistoryEntry(before, [message] if event.parts else (), thread.time)
-        self._enter(thread, event.message_id, entry, turn)
+        self._enter(thread, event.message_id, entry)
 
     def _call(self, thread: AgentThread, event: ModelCall) -> None:
         before = self._before(thread, event.parent)
@@ -248,38 +251,41 @@ class TurnBuilder:
         self.message_ids.append(event.message_id)
         message = {"role": "assistant", "parts": event.parts}
         entry = HistoryEntry(before, [message] if event.parts else (), thread.time)
-        self._enter(thread, event.message_id, entry, turn)
+        self._enter(thread, event.message_id, entry)
         history = self._history(thread)
         if not turn.recorded or event.message_id in self._elsewhere:
             if turn.number <= self._done:
                 history.know(thread.start.instructions)
-            turn.skip(event)
+                entry.know()
+            turn.ask(event, thread.time)
         else:
             start = min(event.start or began, thread.time)
             turn.call(event, start, thread.time, history, entry)
-        for call_id in turn.asked_by(event):
-            self._turn_of[call_id] = turn
 
     def _tool(self, thread: AgentThread, event: ToolRun) -> None:
         before = self._before(thread, event.parent)
-        turn = self._turn_of.get(event.call_id)
-        if turn is None or turn.closed:
+        asked = self._asked.get(event.call_id)
+        if asked is None or asked.turn.closed:
             turn = self._running(thread, event.message_id or event.call_id)
+        else:
+            turn = asked.turn
         if turn.recorded and event.message_id not in self._elsewhere:
             turn.tool(event, thread.time)
+        elif asked is not None:
+            asked.answered = True
         part = {"type": TOOL_CALL_RESPONSE, "id": event.call_id, "response": event.result}
         entry = HistoryEntry(before, [{"role": "tool", "parts": [part]}], thread.time)
         if before is not None:
             call = before if before.call is None else before.call
             entry.call = call
             call.last_result = entry
-        self._enter(thread, event.message_id, entry, turn)
+        self._enter(thread, event.message_id, entry)
 
     def _compaction(self, thread: AgentThread, event: HistoryCompaction) -> None:
         turn = self._running(thread, event.message_id)
         messages = event.messages or [{"role": "user", "parts": event.parts}]
         entry = HistoryEntry(None, messages, thread.time)
-        self._enter(thread, event.message_id, entry, turn)
+        self._enter(thread, event.message_id, entry)
         if turn.recorded:
             turn.compaction(event, thread.time)
 
