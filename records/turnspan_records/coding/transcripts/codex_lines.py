@@ -192,9 +192,7 @@ class CodexReader:
             self._flush(events)
         word = "part of a model call" if self._parts else "a model call"
         call_id = as_text(payload.get("call_id"))
-        if not self._parts:
-            item = as_text(payload.get("id")) or call_id
-            self._reply_id = item or self._made_id("reply", dumps_text(message["parts"]))
+        self._reply_id = self._reply_id or as_text(payload.get("id")) or call_id
         if call_id:
             self._asked[call_id] = self._time
         self._parts += message["parts"]
@@ -269,9 +267,10 @@ class CodexReader:
         """A reply is whole."""
         parts, self._parts = self._parts, []
         runs, self._runs = self._runs, []
+        known, self._reply_id = self._reply_id, ""
         if parts or usage is not None:
             said = usage or {}
-            message_id = self._reply_id if parts else self._made_id("usage", repr(self._total))
+            made = self._made_id("reply", f"{dumps_text(parts)}{self._total}")
             attributes: dict[str, Any] = {}
             if effort := as_text(self._context.get("effort")):
                 attributes["turnspan.coding.effort"] = effort
@@ -280,7 +279,7 @@ class CodexReader:
             provider = as_text(self._session.attributes.get("model_provider"))
             events.append(
                 ModelCall(
-                    message_id,
+                    known or made,
                     self._reply_time if parts else self._time,
                     0,
                     provider or "openai",
