@@ -177,6 +177,7 @@ class CodingLog:
         accounts = LineAccounts(session, [state.size for state in states])
         readers = [tool.reader(path) for path in session.files]
         ends = [0] * len(readers)
+        repeats = bool(elsewhere)
         for number, item in merged(session):
             events: list[CodingEvent] = []
             if item is None:
@@ -197,7 +198,11 @@ class CodingLog:
                     errors.record(f"import {tool.kind}", error)
                     word = accounts.failed(number, item, error)
             fresh = [builder.add(event, number) for event in events]
-            accounts.count(number, item, AGAIN if fresh and not any(fresh) else word)
+            repeats = repeats and True not in fresh
+            known = repeats or (False in fresh and True not in fresh)
+            if known and not word.startswith(("unknown", NOT_JSON)):
+                word = AGAIN
+            accounts.count(number, item, word)
             yield from self._made(builder.parts(), builder, accounts, position, base)
         turns = max(states[0].turns, builder.turns - 1)
         yield from self._made(builder.end(), builder, accounts, position, base)

@@ -93,18 +93,19 @@ class TurnBuilder:
         self.message_ids: list[str] = []
         """Of prompts and calls, in their order."""
 
-    def add(self, event: CodingEvent, file: int = 0) -> bool:
-        """Take an event; whether it is new, and not of a message that is known already. ``file``
-        is the number of the file it stands in: each goes on with the agent it spoke of last."""
+    def add(self, event: CodingEvent, file: int = 0) -> bool | None:
+        """Take an event; whether it is of a message that is not known already (None: of none).
+        ``file`` is the number of the file it stands in: each goes on with the agent it spoke of
+        last."""
         if isinstance(event, SessionStart):
             self._begin(event, file)
-            return True
+            return None
         thread = self._current.get(file)
         if thread is None:
             thread = self._begin(SessionStart(""), file)
         if isinstance(event, Interruption):
             self._interrupt(thread, event)
-            return True
+            return None
         known = self._entries.get(event.message_id) if event.message_id else None
         if known is not None:
             thread.last = known
