@@ -17,9 +17,11 @@ from click.testing import CliRunner
 
 from support.assembled import FULL
 from support.camp_rows import ATTEMPTS, LINEAGE, ROLLOUTS, VERSIONS
+from support.coding_sessions import claude_lines
 from support.consortium_rows import JURY
 from support.consortium_runs import Shape, made_log
 from support.import_kinds import KINDS, text_of
+from support.imported import written
 from support.llm_samples import sample
 from support.snapshots import Asked, Recorder, compare, kept
 from support.story import CALL, TOOL, TRACE, TURN
@@ -117,6 +119,7 @@ WRITING: dict[str, str] = {
     "quality": f"quality --git {{repository}} --own agent@example.org {JSON}",
     **{f"import_{kind}": f"import {kind} {{home}}/{kind}.jsonl {JSON}" for kind in KINDS},
     "import_llm": f"import llm {{llm}} {JSON}",
+    "import_coding": f"import coding {{home}}/coding {JSON}",
     "retain": "retain --apply --policy {policy}",
     "restore": "restore {archive}",
     "forget-session": "forget --session loops --yes",
@@ -134,6 +137,10 @@ LEFT_OUT = {
     "init": "reads a project, and nothing of the store",
     "import agent-telemetry": "reads a real database server",
     "import ephemera": "reads a real database server",
+    **{
+        f"import {kind}": "is `import coding` of one tool"
+        for kind in ("claude-code", "codex", "copilot", "gemini-cli", "opencode", "pi")
+    },
 }
 
 
@@ -144,6 +151,8 @@ def places(home: Path) -> dict[str, str]:
     (home / "judgments.csv").write_text(f"id,score,comment\n{TURN[:8]},9,good\n{CUT},2,cut\n")
     for kind in KINDS:
         (home / f"{kind}.jsonl").write_bytes(text_of(kind, 1))
+    (home / "coding").mkdir()
+    written(home / "coding" / "s.jsonl", *claude_lines("s", 2, words=3))
     made_log(home / "runs.db", 0, Shape(runs=2))
     _commit(home / "repository")
     return {

@@ -2261,10 +2261,10 @@ ALTER TABLE turnspan.consortium_member
  ));
 
 ALTER TABLE turnspan.tool_call
- (DELETE WHERE (toMonday(start_time) IN ('2026-09-21')) AND (sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
+ (DELETE WHERE (toMonday(start_time) IN ('2014-12-29', '2026-09-21')) AND (sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
   SELECT key
   FROM turnspan.keeping_row
-  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'tool_call') AND (week IN ('2026-09-21')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
+  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'tool_call') AND (week IN ('2014-12-29', '2026-09-21')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
  )));
 
 ALTER TABLE turnspan.message
@@ -2336,10 +2336,10 @@ WHERE sipHash128(project, consortium_id, member_id, written_at) GLOBAL IN (
 
 SELECT count()
 FROM turnspan.tool_call AS r
-WHERE (toMonday(start_time) IN ('2026-09-21')) AND (sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
+WHERE (toMonday(start_time) IN ('2014-12-29', '2026-09-21')) AND (sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
  SELECT key
  FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'tool_call') AND (week IN ('2026-09-21')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
+ WHERE (pass = '<time>-retain-<drawn>') AND (record = 'tool_call') AND (week IN ('2014-12-29', '2026-09-21')) AND (modulo(reinterpretAsUInt32(key), 1) = 0)
 ));
 
 SELECT count()
