@@ -26,7 +26,7 @@ WINGS = {
     "llm": "turnspan_llm",
     "console": "turnspan_console",
 }
-ROOMS = 25
+ROOMS = 26
 
 
 def modules(wing: str) -> list[Path]:
@@ -89,7 +89,7 @@ def test_a_class_name_stands_once_in_the_product() -> None:
     assert {name: each for name, each in places.items() if len(each) > 1} == {}
 
 
-NOUNS = {"landing", "listing", "nesting", "opening", "recording", "testing", "wiring"}
+NOUNS = {"coding", "landing", "listing", "nesting", "opening", "recording", "testing", "wiring"}
 """Words in -ing that name a thing."""
 
 

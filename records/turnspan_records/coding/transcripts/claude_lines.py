@@ -51,7 +51,7 @@ _REJECTED: Final = "The user doesn't want to"
 _TASKS: Final = frozenset({"Task", "Agent"})
 
 
-class _Agent:
+class _ClaudeAgent:
     """Whose lines are read: the session's own, or a subagent's."""
 
     def __init__(self, agent_id: str) -> None:
@@ -66,11 +66,11 @@ class _Agent:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _ClaudeLine:
     """A line, whose it is, its id, and the message before it."""
 
-    said: dict[str, Any]
-    agent: _Agent
+    value: dict[str, Any]
+    agent: _ClaudeAgent
     uuid: str
     parent: str
 
@@ -82,7 +82,7 @@ class ClaudeReader:
         self._path = path
         self._nested = path.parent.name == "subagents"
         self._session = path.parent.parent.name if self._nested else path.stem
-        self._agents: dict[str, _Agent] = {"": _Agent("")}
+        self._agents: dict[str, _ClaudeAgent] = {"": _ClaudeAgent("")}
         self._said: tuple[str, ...] = ()
         self._messages: dict[str, str] = {}
         """The message of each line, by the line's id; of those between the one before."""
@@ -143,7 +143,7 @@ class ClaudeReader:
         self._messages[uuid] = parent
         read = self._readers.get(as_text(line["type"]))
         if read is not None:
-            return read(_Line(line, agent, uuid, parent), events)
+            return read(_ClaudeLine(line, agent, uuid, parent), events)
         subtype = as_text(line.get("subtype"))
         if subtype == "compact_boundary":
             self._flush(agent, events)
@@ -153,8 +153,8 @@ class ClaudeReader:
             return "part of a compaction"
         return f"the tool's own note: system {subtype}".rstrip()
 
-    def _assistant(self, at: _Line, events: list[CodingEvent]) -> str:
-        line, agent, uuid, parent = at.said, at.agent, at.uuid, at.parent
+    def _assistant(self, at: _ClaudeLine, events: list[CodingEvent]) -> str:
+        line, agent, uuid, parent = at.value, at.agent, at.uuid, at.parent
         message = as_dict(line.get("message")) or {}
         blocks = blocks_of(message.get("content"))
         if message.get("model") == "<synthetic>" or line.get("isApiErrorMessage") is True:
@@ -191,8 +191,8 @@ class ClaudeReader:
                     self._kinds[call_id] = as_text(given.get("subagent_type"))
         return word
 
-    def _user(self, at: _Line, events: list[CodingEvent]) -> str:
-        line, agent, uuid, parent = at.said, at.agent, at.uuid, at.parent
+    def _user(self, at: _ClaudeLine, events: list[CodingEvent]) -> str:
+        line, agent, uuid, parent = at.value, at.agent, at.uuid, at.parent
         message = as_dict(line.get("message")) or {}
         blocks = blocks_of(message.get("content"))
         results = [block for block in blocks if block.get("type") == "tool_result"]
@@ -236,8 +236,10 @@ class ClaudeReader:
             return "an interruption"
         return "what the tool put in" if injected else "a user's message"
 
-    def _results(self, at: _Line, results: list[dict[str, Any]], events: list[CodingEvent]) -> None:
-        line, agent, uuid, parent = at.said, at.agent, at.uuid, at.parent
+    def _results(
+        self, at: _ClaudeLine, results: list[dict[str, Any]], events: list[CodingEvent]
+    ) -> None:
+        line, agent, uuid, parent = at.value, at.agent, at.uuid, at.parent
         beside = as_dict(line.get("toolUseResult")) or {}
         agent_id = as_text(beside.get("agentId"))
         for place, block in enumerate(results):
@@ -272,8 +274,8 @@ class ClaudeReader:
             parent = message_id
         self._messages[uuid] = parent
 
-    def _attachment(self, at: _Line, events: list[CodingEvent]) -> str:
-        line, agent, uuid, parent = at.said, at.agent, at.uuid, at.parent
+    def _attachment(self, at: _ClaudeLine, events: list[CodingEvent]) -> str:
+        line, agent, uuid, parent = at.value, at.agent, at.uuid, at.parent
         attachment = as_dict(line.get("attachment")) or {}
         kind = as_text(attachment.get("type"))
         if kind.startswith("hook_") and kind != "hook_additional_context":
@@ -318,7 +320,7 @@ class ClaudeReader:
         file = self._path.with_suffix("") / "subagents" / f"agent-{agent_id}.jsonl"
         if file.exists():
             return "what a subagent's own file has"
-        agent = self._agents.setdefault(agent_id, _Agent(agent_id))
+        agent = self._agents.setdefault(agent_id, _ClaudeAgent(agent_id))
         agent.parent_call = as_text(line.get("parentToolUseID")) or agent.parent_call
         beside: dict[str, Any] = {}
         beside.update((key, line[key]) for key in ("sessionId", "version", "cwd") if key in line)
@@ -335,7 +337,7 @@ class ClaudeReader:
 
     # -- whose lines ------------------
 
-    def _agent(self, line: dict[str, Any], uuid: str) -> _Agent:
+    def _agent(self, line: dict[str, Any], uuid: str) -> _ClaudeAgent:
         if line.get("isSidechain") is not True:
             return self._agents[""]
         parent = as_text(line.get("parentUuid"))
@@ -343,14 +345,16 @@ class ClaudeReader:
         self._agent_of[uuid] = agent_id
         agent = self._agents.get(agent_id)
         if agent is None:
-            agent = self._agents[agent_id] = _Agent(agent_id)
+            agent = self._agents[agent_id] = _ClaudeAgent(agent_id)
         if not agent.parent_call and line.get("type") == "user":
             blocks = blocks_of((as_dict(line.get("message")) or {}).get("content"))
             text = "\n".join(as_text(block.get("text")) for block in blocks)
             agent.parent_call = self._tasks.get(text, "")
         return agent
 
-    def _speak(self, line: Mapping[str, Any], agent: _Agent, events: list[CodingEvent]) -> None:
+    def _speak(
+        self, line: Mapping[str, Any], agent: _ClaudeAgent, events: list[CodingEvent]
+    ) -> None:
         """Say whose what follows is, where that is not as before."""
         forked = as_text((as_dict(line.get("forkedFrom")) or {}).get("sessionId"))
         if not self._nested:
@@ -367,7 +371,7 @@ class ClaudeReader:
             start.parent_session = forked
             events.append(start)
 
-    def _name(self, line: Mapping[str, Any], agent: _Agent) -> str:
+    def _name(self, line: Mapping[str, Any], agent: _ClaudeAgent) -> str:
         if not agent.id:
             return ""
         named = as_text(line.get("attributionAgent")) or self._kinds.get(agent.parent_call, "")
@@ -395,7 +399,7 @@ class ClaudeReader:
 
     # -- what is held back ------------------
 
-    def _flush(self, agent: _Agent, events: list[CodingEvent]) -> None:
+    def _flush(self, agent: _ClaudeAgent, events: list[CodingEvent]) -> None:
         """The reply is whole, and what ran beside it is known."""
         reply, agent.reply = agent.reply, None
         runs, agent.runs = agent.runs, []
@@ -411,7 +415,7 @@ class ClaudeReader:
                 self._speak(line, agent, events)
                 self._flush(agent, events)
 
-    def _command(self, agent: _Agent, events: list[CodingEvent], *, answered: bool) -> None:
+    def _command(self, agent: _ClaudeAgent, events: list[CodingEvent], *, answered: bool) -> None:
         command, agent.command = agent.command, None
         if command is not None:
             command.injected = not answered

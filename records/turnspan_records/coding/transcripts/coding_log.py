@@ -9,9 +9,9 @@ from typing import Final
 from turnspan.content.model import as_dict, as_text
 from turnspan.runtime.guard import errors
 from turnspan_records.coding.transcripts.accounts import NOT_JSON, LineAccounts
+from turnspan_records.coding.transcripts.coding_turn import CodingScope
 from turnspan_records.coding.transcripts.events import CodingEvent, CodingTool
 from turnspan_records.coding.transcripts.lines import items_of
-from turnspan_records.coding.transcripts.open_turn import CodingScope
 from turnspan_records.coding.transcripts.position import (
     BEGINNING,
     NO_FAMILY,

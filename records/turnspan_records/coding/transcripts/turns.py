@@ -13,6 +13,12 @@ from urllib.parse import urlsplit
 
 from turnspan import semconv
 from turnspan.content.model import TOOL_CALL_RESPONSE, as_text
+from turnspan_records.coding.transcripts.coding_turn import (
+    AwaitedTool,
+    CodingScope,
+    CodingTurn,
+    SessionFacts,
+)
 from turnspan_records.coding.transcripts.events import (
     CodingEvent,
     HistoryCompaction,
@@ -23,12 +29,6 @@ from turnspan_records.coding.transcripts.events import (
     UserMessage,
 )
 from turnspan_records.coding.transcripts.history import HistoryEntry, SessionHistory
-from turnspan_records.coding.transcripts.open_turn import (
-    AskedTool,
-    CodingScope,
-    OpenTurn,
-    TurnFacts,
-)
 from turnspan_records.importing.sources import Part
 
 _KEPT_RESULTS: Final = 4_096
@@ -40,7 +40,7 @@ class AgentThread:
 
     def __init__(self, start: SessionStart) -> None:
         self.start = start
-        self.turn: OpenTurn | None = None
+        self.turn: CodingTurn | None = None
         self.last: HistoryEntry | None = None
         self.time = 0
 
@@ -79,11 +79,11 @@ class TurnBuilder:
         self._current: dict[int, AgentThread] = {}
         self._main: AgentThread | None = None
         self._entries: dict[str, HistoryEntry] = {}
-        self._asked: dict[str, AskedTool] = {}
+        self._asked: dict[str, AwaitedTool] = {}
         """By the ids of tool calls."""
         self._histories: dict[str, SessionHistory] = {}
-        self._over: list[OpenTurn] = []
-        self._root: OpenTurn | None = None
+        self._over: list[CodingTurn] = []
+        self._root: CodingTurn | None = None
         self._alone: AgentThread | None = None
         """A subagent whose turns are nobody's."""
         self.turns = 0
@@ -176,7 +176,7 @@ class TurnBuilder:
         if message_id:
             self._entries[message_id] = entry
 
-    def _open(self, thread: AgentThread, prompt: UserMessage) -> OpenTurn:
+    def _open(self, thread: AgentThread, prompt: UserMessage) -> CodingTurn:
         """Begin a turn of a thread."""
         facts = self._facts(thread)
         if thread.nested:
@@ -189,7 +189,7 @@ class TurnBuilder:
             asked = self._asked.get(thread.start.parent_call)
             asking = root if asked is None else asked.turn
             around = asking if asking.root is root else root
-            turn = OpenTurn(
+            turn = CodingTurn(
                 self._scope, facts, prompt, thread.time, asked=self._asked, around=around
             )
             turn.parent_turn_id = asking.turn_id
@@ -202,9 +202,11 @@ class TurnBuilder:
         thread.turn = turn
         return turn
 
-    def _open_root(self, thread: AgentThread, prompt: UserMessage, facts: TurnFacts) -> OpenTurn:
+    def _open_root(
+        self, thread: AgentThread, prompt: UserMessage, facts: SessionFacts
+    ) -> CodingTurn:
         self.turns += 1
-        turn = self._root = OpenTurn(self._scope, facts, prompt, thread.time, asked=self._asked)
+        turn = self._root = CodingTurn(self._scope, facts, prompt, thread.time, asked=self._asked)
         turn.number = self.turns
         turn.recorded = self.turns > self._done and prompt.message_id not in self._elsewhere
         return turn
@@ -223,7 +225,7 @@ class TurnBuilder:
         self._asked.update(list(late.items())[-_KEPT_RESULTS:])
         self._over.append(root)
 
-    def _running(self, thread: AgentThread, message_id: str) -> OpenTurn:
+    def _running(self, thread: AgentThread, message_id: str) -> CodingTurn:
         """The turn that a call or a tool is of; where no prompt is known, one without."""
         turn = thread.turn
         if turn is None:
@@ -297,7 +299,7 @@ class TurnBuilder:
 
     # -- what a turn says of its session ------------------
 
-    def _facts(self, thread: AgentThread) -> TurnFacts:
+    def _facts(self, thread: AgentThread) -> SessionFacts:
         start = thread.start
         main = self._main
         if main is None or (not thread.nested and main.start.session_id != start.session_id):
@@ -318,7 +320,7 @@ class TurnBuilder:
             semconv.CODING_FORKED_FROM: "" if thread.nested else start.parent_session,
             **{semconv.IMPORT_PREFIX + key: value for key, value in start.attributes.items()},
         }
-        return TurnFacts(
+        return SessionFacts(
             session=start.session_id,
             project=name or self._scope.kind,
             agent_name=start.agent_name or self._scope.kind,

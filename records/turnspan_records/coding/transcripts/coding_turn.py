@@ -47,7 +47,7 @@ class CodingScope:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnFacts:
+class SessionFacts:
     """What a turn's session says of it."""
 
     session: str
@@ -60,14 +60,14 @@ class TurnFacts:
 
 
 @dataclass(slots=True)
-class AskedTool:
+class AwaitedTool:
     """A tool call that a reply asks for."""
 
     name: str
     arguments: Any
     message_id: str
     time: int
-    turn: OpenTurn
+    turn: CodingTurn
     answered: bool = False
 
 
@@ -86,26 +86,26 @@ class _PartContent:
     """By turn, how it stands if it has not ended."""
 
 
-class OpenTurn:
+class CodingTurn:
     """A turn that has begun."""
 
     def __init__(
         self,
         scope: CodingScope,
-        facts: TurnFacts,
+        facts: SessionFacts,
         prompt: UserMessage,
         start: int,
         *,
-        asked: dict[str, AskedTool],
-        around: OpenTurn | None = None,
+        asked: dict[str, AwaitedTool],
+        around: CodingTurn | None = None,
     ) -> None:
         self._scope = scope
         self._asked = asked
         self._captured = config.active().capture_content
         self.facts = facts
         self.prompt = prompt
-        self.root: OpenTurn = self if around is None else around.root
-        self.nested: list[OpenTurn] = []
+        self.root: CodingTurn = self if around is None else around.root
+        self.nested: list[CodingTurn] = []
         """Of a turn of the user, all subagents' turns."""
         self._around = around
         self.parent_turn_id = ""
@@ -194,7 +194,7 @@ class OpenTurn:
             if part.get("type") == TOOL_CALL:
                 call_id, name = as_text(part.get("id")), as_text(part.get("name"))
                 arguments = part.get("arguments")
-                self._asked[call_id] = AskedTool(name, arguments, event.message_id, time, self)
+                self._asked[call_id] = AwaitedTool(name, arguments, event.message_id, time, self)
                 found.append((call_id, name, arguments))
         return found
 
@@ -214,7 +214,7 @@ class OpenTurn:
         """A tool has run; ``end`` in ns."""
         asked = self._asked.get(event.call_id)
         if asked is None:
-            asked = AskedTool("", None, event.message_id, end, self)
+            asked = AwaitedTool("", None, event.message_id, end, self)
         asked.answered = True
         name = event.name or asked.name
         start = min(event.start or asked.time or end, end)
