@@ -1,7 +1,8 @@
-"""A reply of Claude Code's model, which its transcript has in several lines."""
+"""What Claude Code's transcripts have in several lines: replies; and whose lines they are."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from turnspan import semconv
@@ -10,7 +11,8 @@ from turnspan.content.model import Part, as_dict, as_list, as_text, dumps, dumps
 from turnspan.dialects import anthropic_messages
 from turnspan.dialects.convert import convert_message
 from turnspan.turn.turn import TokenUsage
-from turnspan_records.coding.transcripts.events import CodingEvent, ModelCall
+from turnspan_records.coding.transcripts.events import CodingEvent, ModelCall, ToolRun, UserMessage
+from turnspan_records.coding.transcripts.wire_values import count_of, object_in, text_in
 
 _LINE: Final = frozenset(
     {
@@ -58,12 +60,12 @@ class ReplyUnderWay:
         """A line of it."""
         self._blocks += blocks
         self.call_ids.update(
-            as_text(block.get("id")) for block in blocks if block.get("type") == "tool_use"
+            text_in(block, "id") for block in blocks if block.get("type") == "tool_use"
         )
         self._line.update(line)
         self._message.update(message)
         self._usage = as_dict(message.get("usage")) or self._usage
-        self._reason = as_text(message.get("stop_reason")) or self._reason
+        self._reason = text_in(message, "stop_reason") or self._reason
         self._time = time
 
     def call(self) -> ModelCall:
@@ -77,7 +79,7 @@ class ReplyUnderWay:
             self._time,
             0,
             "anthropic",
-            as_text(self._message.get("model")),
+            text_in(self._message, "model"),
             parts,
             usage,
             self._parent,
@@ -92,8 +94,8 @@ class ReplyUnderWay:
             for key, value in said.items()
             if key not in _USAGE and value not in (None, [])
         }
-        written = as_dict(said.get("cache_creation")) or {}
-        searches = as_dict(said.get("server_tool_use")) or {}
+        written = object_in(said, "cache_creation")
+        searches = object_in(said, "server_tool_use")
         told = {
             semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS: written.get("ephemeral_1h_input_tokens"),
             semconv.RESPONSE_SERVICE_TIER: said.get("service_tier"),
@@ -102,9 +104,9 @@ class ReplyUnderWay:
         }
         attributes.update((name, value) for name, value in told.items() if value)
         names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-        counts = [_count(said.get(name)) for name in names]
+        counts = [count_of(said.get(name)) for name in names]
         known = [count for count in counts if count is not None]
-        output = _count(said.get("output_tokens"))
+        output = count_of(said.get("output_tokens"))
         if output is not None and not self._reason and self._is_more_than(output):
             attributes[INCOMPLETE] = True
         usage = TokenUsage(sum(known) if known else None, output, counts[1], counts[2])
@@ -118,8 +120,29 @@ class ReplyUnderWay:
         return len(dumps(said)) > (tokens + 8 * len(said)) * _BYTES_OF_TOKEN
 
 
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+class ClaudeAgent:
+    """Whose lines are read: the session's own, or a subagent's."""
+
+    def __init__(self, agent_id: str) -> None:
+        self.id = agent_id
+        self.name = ""
+        self.parent_call = ""
+        self.reply: ReplyUnderWay | None = None
+        self.runs: list[ToolRun] = []
+        """Results of tools that ran while their reply was being written."""
+        self.command: list[UserMessage] = []
+        """A command with a slash, and what the tool put in for it: a prompt if the model answers,
+        else the tool's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaudeLine:
+    """A line, whose it is, its id, and the message before it."""
+
+    value: dict[str, Any]
+    agent: ClaudeAgent
+    uuid: str
+    parent: str
 
 
 def blocks_of(content: Any) -> list[dict[str, Any]]:
@@ -139,17 +162,6 @@ def parts_of(role: str, blocks: list[dict[str, Any]]) -> list[Part]:
     message = convert_message(anthropic_messages.NAME, {"role": role, "content": blocks})
     parts: list[Part] = message["parts"]
     return parts
-
-
-def result_of(content: Any) -> Any:
-    """What a tool brought: text where it is nothing else."""
-    blocks = as_list(content)
-    if blocks is None:
-        return content
-    texts: list[dict[str, Any]] = [as_dict(block) or {} for block in blocks]
-    if all(block.get("type") == "text" and isinstance(block.get("text"), str) for block in texts):
-        return "\n".join(block["text"] for block in texts)
-    return digest_media(blocks)
 
 
 def short_values(name: str, values: dict[str, Any]) -> dict[str, Any]:

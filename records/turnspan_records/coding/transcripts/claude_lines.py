@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from turnspan.content.media import digest_media
 from turnspan.content.model import Part, as_dict, as_text, unknown_part
 from turnspan_records.coding.transcripts.claude_calls import (
+    ClaudeAgent,
+    ClaudeLine,
     ReplyUnderWay,
     blocks_of,
     parts_of,
-    result_of,
     short_values,
 )
 from turnspan_records.coding.transcripts.events import (
@@ -25,7 +24,7 @@ from turnspan_records.coding.transcripts.events import (
     UserMessage,
 )
 from turnspan_records.coding.transcripts.lines import first_value
-from turnspan_records.importing.transcripts.fields import nanoseconds
+from turnspan_records.coding.transcripts.wire_values import object_in, result_of, text_in, time_of
 
 KIND: Final = "claude-code"
 _TYPES: Final = frozenset({"user", "assistant", "system", "progress", "attachment", "summary"})
@@ -51,38 +50,15 @@ _REJECTED: Final = "The user doesn't want to"
 _TASKS: Final = frozenset({"Task", "Agent"})
 
 
-class _ClaudeAgent:
-    """Whose lines are read: the session's own, or a subagent's."""
-
-    def __init__(self, agent_id: str) -> None:
-        self.id = agent_id
-        self.name = ""
-        self.parent_call = ""
-        self.reply: ReplyUnderWay | None = None
-        self.runs: list[ToolRun] = []
-        """Results of tools that ran while their reply was being written."""
-        self.command: UserMessage | None = None
-        """A command with a slash: a prompt if the model answers, else the tool's own."""
-
-
-@dataclass(frozen=True, slots=True)
-class _ClaudeLine:
-    """A line, whose it is, its id, and the message before it."""
-
-    value: dict[str, Any]
-    agent: _ClaudeAgent
-    uuid: str
-    parent: str
-
-
 class ClaudeReader:
     """Reads one file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._meta: dict[str, Any] | None = None
         self._nested = path.parent.name == "subagents"
         self._session = path.parent.parent.name if self._nested else path.stem
-        self._agents: dict[str, _ClaudeAgent] = {"": _ClaudeAgent("")}
+        self._agents: dict[str, ClaudeAgent] = {"": ClaudeAgent("")}
         self._said: tuple[str, ...] = ()
         self._messages: dict[str, str] = {}
         """The message of each line, by the line's id; of those between the one before."""
@@ -111,7 +87,8 @@ class ClaudeReader:
         if kind in TITLES:
             return self._title(line, kind, events)
         if kind == "pr-link":
-            self._start(line, events, attributes={"pull_request": as_text(line.get("prUrl"))})
+            told = {"pull_request": text_in(line, "prUrl")}
+            self._tell(SessionStart(self._session, attributes=told), events)
             return "part of a session: pr-link"
         if kind in NOTES:
             return f"the tool's own note: {kind}"
@@ -119,43 +96,43 @@ class ClaudeReader:
             return f"unknown: {kind}"
         if kind == "progress":
             return self._progress(line, events)
-        uuid = as_text(line.get("uuid")) or f"{self._path.stem}:{len(self._lines)}"
+        uuid = text_in(line, "uuid") or f"{self._path.stem}:{len(self._lines)}"
         if uuid in self._lines:
             return "a line that stands here twice"
         self._lines.add(uuid)
-        self._time = nanoseconds(line.get("timestamp")) or self._time
+        self._time = time_of(line.get("timestamp")) or self._time
         return self._message(line, uuid, events)
 
     def end(self, events: list[CodingEvent]) -> None:
         """As ``TranscriptReader``."""
         for agent in self._agents.values():
-            if agent.reply is not None or agent.command is not None:
+            if agent.reply is not None or agent.command:
                 self._speak({}, agent, events)
                 self._flush(agent, events)
-                self._command(agent, events, answered=False)
+                self._command(agent, events)
 
     # -- lines of messages ------------------
 
     def _message(self, line: dict[str, Any], uuid: str, events: list[CodingEvent]) -> str:
         agent = self._agent(line, uuid)
         self._speak(line, agent, events)
-        parent = self._messages.get(as_text(line.get("parentUuid")), "")
+        parent = self._messages.get(text_in(line, "parentUuid"), "")
         self._messages[uuid] = parent
         read = self._readers.get(as_text(line["type"]))
         if read is not None:
-            return read(_ClaudeLine(line, agent, uuid, parent), events)
-        subtype = as_text(line.get("subtype"))
+            return read(ClaudeLine(line, agent, uuid, parent), events)
+        subtype = text_in(line, "subtype")
         if subtype == "compact_boundary":
             self._flush(agent, events)
-            self._boundary = as_dict(line.get("compactMetadata")) or {}
+            self._boundary = object_in(line, "compactMetadata")
             self._messages[uuid] = f"{uuid}:compaction"
             self._boundary["message_id"] = f"{uuid}:compaction"
             return "part of a compaction"
         return f"the tool's own note: system {subtype}".rstrip()
 
-    def _assistant(self, at: _ClaudeLine, events: list[CodingEvent]) -> str:
+    def _assistant(self, at: ClaudeLine, events: list[CodingEvent]) -> str:
         line, agent, uuid, parent = at.value, at.agent, at.uuid, at.parent
-        message = as_dict(line.get("message")) or {}
+        message = object_in(line, "message")
         blocks = blocks_of(message.get("content"))
         if message.get("model") == "<synthetic>" or line.get("isApiErrorMessage") is True:
             self._flush(agent, events)
@@ -164,12 +141,12 @@ class ClaudeReader:
             events.append(event)
             self._messages[uuid] = uuid
             if line.get("isApiErrorMessage") is True:
-                text = "\n".join(as_text(block.get("text")) for block in blocks)
+                text = "\n".join(text_in(block, "text") for block in blocks)
                 events.append(Interruption(self._time, "error", text))
                 return "an error of the API, as the tool shows it"
             return "the tool's own words"
-        request = as_text(line.get("requestId"))
-        message_id = as_text(message.get("id")) or uuid
+        request = text_in(line, "requestId")
+        message_id = text_in(message, "id") or uuid
         known = self._requests.setdefault(message_id, request)
         if known != request and known and request:
             message_id = f"{message_id}:{request}"
@@ -184,16 +161,16 @@ class ClaudeReader:
         self._messages[uuid] = message_id
         for block in blocks:
             if block.get("type") == "tool_use":
-                call_id, given = as_text(block.get("id")), as_dict(block.get("input")) or {}
+                call_id, given = text_in(block, "id"), object_in(block, "input")
                 self._asked[call_id] = self._time
                 if block.get("name") in _TASKS:
-                    self._tasks[as_text(given.get("prompt"))] = call_id
-                    self._kinds[call_id] = as_text(given.get("subagent_type"))
+                    self._tasks[text_in(given, "prompt")] = call_id
+                    self._kinds[call_id] = text_in(given, "subagent_type")
         return word
 
-    def _user(self, at: _ClaudeLine, events: list[CodingEvent]) -> str:
+    def _user(self, at: ClaudeLine, events: list[CodingEvent]) -> str:
         line, agent, uuid, parent = at.value, at.agent, at.uuid, at.parent
-        message = as_dict(line.get("message")) or {}
+        message = object_in(line, "message")
         blocks = blocks_of(message.get("content"))
         results = [block for block in blocks if block.get("type") == "tool_result"]
         if results:
@@ -206,44 +183,46 @@ class ClaudeReader:
             self._settle(line, events)
             self._speak(line, agent, events)
         self._flush(agent, events)
-        self._command(agent, events, answered=False)
-        text = "\n".join(as_text(block.get("text")) for block in blocks if block.get("text"))
+        text = "\n".join(text_in(block, "text") for block in blocks if block.get("text"))
         parts = parts_of("user", blocks)
         self._messages[uuid] = uuid
         if line.get("isCompactSummary") is True:
             return self._compaction(uuid, parent, parts, events)
         interrupted = text.startswith(_INTERRUPTED)
-        if interrupted:
-            events.append(Interruption(self._time, "user", text.strip("[]")))
-        origin = as_text((as_dict(line.get("origin")) or {}).get("kind"))
-        injected = (
+        origin = as_text(object_in(line, "origin").get("kind"))
+        event = UserMessage(uuid, self._time, parts, parent)
+        event.injected = (
             interrupted
             or line.get("isMeta") is True
             or text.startswith(_INJECTED)
             or origin not in ("", "human", "user")
         )
-        event = UserMessage(uuid, self._time, parts, parent, injected=injected)
-        if text.startswith(_COMMAND) and not injected:
-            agent.command = event
-            return "a command of the user's"
         if "content" not in message:
-            events.append(
-                UserMessage(uuid, self._time, [unknown_part(line)], parent, injected=True)
-            )
-            return "unknown: a user's line without content"
+            event.parts, event.injected = [unknown_part(line)], True
+        if event.injected and not interrupted and agent.command:
+            agent.command.append(event)
+            return "what the tool put in"
+        self._command(agent, events)
+        if text.startswith(_COMMAND) and not event.injected:
+            agent.command = [event]
+            return "a command of the user's"
+        if interrupted:
+            events.append(Interruption(self._time, "user", text.strip("[]")))
         events.append(event)
+        if "content" not in message:
+            return "unknown: a user's line without content"
         if interrupted:
             return "an interruption"
-        return "what the tool put in" if injected else "a user's message"
+        return "what the tool put in" if event.injected else "a user's message"
 
     def _results(
-        self, at: _ClaudeLine, results: list[dict[str, Any]], events: list[CodingEvent]
+        self, at: ClaudeLine, results: list[dict[str, Any]], events: list[CodingEvent]
     ) -> None:
         line, agent, uuid, parent = at.value, at.agent, at.uuid, at.parent
-        beside = as_dict(line.get("toolUseResult")) or {}
-        agent_id = as_text(beside.get("agentId"))
+        beside = object_in(line, "toolUseResult")
+        agent_id = text_in(beside, "agentId")
         for place, block in enumerate(results):
-            call_id = as_text(block.get("tool_use_id"))
+            call_id = text_in(block, "tool_use_id")
             message_id = f"{uuid}:{place}" if place else uuid
             result = result_of(block.get("content"))
             failed = block.get("is_error") is True
@@ -268,16 +247,17 @@ class ClaudeReader:
             if agent_id or task:
                 self._settle(line, events, call_id)
             if agent_id:
-                self._start(line, events, agent_id=agent_id, parent_call=call_id)
+                began = SessionStart(self._session, agent_id=agent_id, parent_call=call_id)
+                self._tell(began, events)
             if agent_id or task:
                 self._speak(line, agent, events)
             parent = message_id
         self._messages[uuid] = parent
 
-    def _attachment(self, at: _ClaudeLine, events: list[CodingEvent]) -> str:
+    def _attachment(self, at: ClaudeLine, events: list[CodingEvent]) -> str:
         line, agent, uuid, parent = at.value, at.agent, at.uuid, at.parent
-        attachment = as_dict(line.get("attachment")) or {}
-        kind = as_text(attachment.get("type"))
+        attachment = object_in(line, "attachment")
+        kind = text_in(attachment, "type")
         if kind.startswith("hook_") and kind != "hook_additional_context":
             return f"the tool's own note: attachment {kind}"
         prompt = attachment.get("prompt") if kind == "queued_command" else None
@@ -296,9 +276,9 @@ class ClaudeReader:
     ) -> str:
         said, self._boundary = self._boundary, {}
         before = said.get("preTokens")
-        message_id = as_text(said.get("message_id")) or uuid
+        message_id = text_in(said, "message_id") or uuid
         self._messages[uuid] = message_id
-        trigger = as_text(said.get("trigger"))
+        trigger = text_in(said, "trigger")
         tokens = before if isinstance(before, int) else None
         events.append(HistoryCompaction(message_id, self._time, parts, trigger, tokens, parent))
         return "a compaction"
@@ -306,22 +286,22 @@ class ClaudeReader:
     # -- lines about others ------------------
 
     def _progress(self, line: dict[str, Any], events: list[CodingEvent]) -> str:
-        data = as_dict(line.get("data")) or {}
-        kind, inner = as_text(data.get("type")), as_dict(data.get("message"))
-        uuid = as_text(line.get("uuid"))
+        data = object_in(line, "data")
+        kind, inner = text_in(data, "type"), as_dict(data.get("message"))
+        uuid = text_in(line, "uuid")
         if uuid:
-            parent = as_text(line.get("parentUuid"))
+            parent = text_in(line, "parentUuid")
             self._messages[uuid] = self._messages.get(parent, "")
             if parent in self._agent_of:
                 self._agent_of[uuid] = self._agent_of[parent]
         if kind != "agent_progress" or inner is None:
             return f"the tool's own note: progress {kind}".rstrip()
-        agent_id = as_text(data.get("agentId"))
+        agent_id = text_in(data, "agentId")
         file = self._path.with_suffix("") / "subagents" / f"agent-{agent_id}.jsonl"
         if file.exists():
             return "what a subagent's own file has"
-        agent = self._agents.setdefault(agent_id, _ClaudeAgent(agent_id))
-        agent.parent_call = as_text(line.get("parentToolUseID")) or agent.parent_call
+        agent = self._agents.setdefault(agent_id, ClaudeAgent(agent_id))
+        agent.parent_call = text_in(line, "parentToolUseID") or agent.parent_call
         beside: dict[str, Any] = {}
         beside.update((key, line[key]) for key in ("sessionId", "version", "cwd") if key in line)
         time = inner.get("timestamp") or line.get("timestamp")
@@ -330,38 +310,36 @@ class ClaudeReader:
 
     def _title(self, line: dict[str, Any], kind: str, events: list[CodingEvent]) -> str:
         title = as_text(line.get(TITLES[kind]))
-        if kind == "summary" and as_text(line.get("leafUuid")) not in self._messages:
+        if kind == "summary" and text_in(line, "leafUuid") not in self._messages:
             return "the tool's own note: a summary of another session"
-        self._start(line, events, title=title)
+        self._tell(SessionStart(self._session, title=title), events)
         return "part of a session: its title"
 
     # -- whose lines ------------------
 
-    def _agent(self, line: dict[str, Any], uuid: str) -> _ClaudeAgent:
+    def _agent(self, line: dict[str, Any], uuid: str) -> ClaudeAgent:
         if line.get("isSidechain") is not True:
             return self._agents[""]
-        parent = as_text(line.get("parentUuid"))
-        agent_id = as_text(line.get("agentId")) or self._agent_of.get(parent) or uuid
+        parent = text_in(line, "parentUuid")
+        agent_id = text_in(line, "agentId") or self._agent_of.get(parent) or uuid
         self._agent_of[uuid] = agent_id
         agent = self._agents.get(agent_id)
         if agent is None:
-            agent = self._agents[agent_id] = _ClaudeAgent(agent_id)
+            agent = self._agents[agent_id] = ClaudeAgent(agent_id)
         if not agent.parent_call and line.get("type") == "user":
-            blocks = blocks_of((as_dict(line.get("message")) or {}).get("content"))
-            text = "\n".join(as_text(block.get("text")) for block in blocks)
+            blocks = blocks_of(object_in(line, "message").get("content"))
+            text = "\n".join(text_in(block, "text") for block in blocks)
             agent.parent_call = self._tasks.get(text, "")
         return agent
 
-    def _speak(
-        self, line: Mapping[str, Any], agent: _ClaudeAgent, events: list[CodingEvent]
-    ) -> None:
+    def _speak(self, line: dict[str, Any], agent: ClaudeAgent, events: list[CodingEvent]) -> None:
         """Say whose what follows is, where that is not as before."""
-        forked = as_text((as_dict(line.get("forkedFrom")) or {}).get("sessionId"))
+        forked = as_text(object_in(line, "forkedFrom").get("sessionId"))
         if not self._nested:
-            self._session = as_text(line.get("sessionId")) or self._session
+            self._session = text_in(line, "sessionId") or self._session
         session = self._session
-        version, folder = as_text(line.get("version")), as_text(line.get("cwd"))
-        branch = as_text(line.get("gitBranch"))
+        version, folder = text_in(line, "version"), text_in(line, "cwd")
+        branch = text_in(line, "gitBranch")
         said = (session, agent.id, agent.parent_call, forked, version, folder, branch)
         if said != self._said:
             self._said = said
@@ -371,35 +349,25 @@ class ClaudeReader:
             start.parent_session = forked
             events.append(start)
 
-    def _name(self, line: Mapping[str, Any], agent: _ClaudeAgent) -> str:
+    def _name(self, line: dict[str, Any], agent: ClaudeAgent) -> str:
         if not agent.id:
             return ""
-        named = as_text(line.get("attributionAgent")) or self._kinds.get(agent.parent_call, "")
         meta = self._path.with_suffix(".meta.json")
-        if not named and self._nested and meta.exists():
-            named = as_text((as_dict(first_value(meta)) or {}).get("agentType"))
-        agent.name = agent.name or named or f"{KIND} subagent"
+        if self._nested and self._meta is None:
+            self._meta = (as_dict(first_value(meta)) if meta.exists() else None) or {}
+        named = text_in(line, "attributionAgent") or self._kinds.get(agent.parent_call, "")
+        said = named or as_text((self._meta or {}).get("agentType"))
+        agent.name = agent.name or said or f"{KIND} subagent"
         return agent.name
 
-    def _start(
-        self,
-        line: dict[str, Any],
-        events: list[CodingEvent],
-        *,
-        agent_id: str = "",
-        parent_call: str = "",
-        title: str = "",
-        attributes: dict[str, Any] | None = None,
-    ) -> None:
+    def _tell(self, start: SessionStart, events: list[CodingEvent]) -> None:
         """Say something of a session; who speaks afterwards says so again."""
         self._said = ()
-        start = SessionStart(self._session, agent_id=agent_id, parent_call=parent_call, title=title)
-        start.attributes = attributes or {}
         events.append(start)
 
     # -- what is held back ------------------
 
-    def _flush(self, agent: _ClaudeAgent, events: list[CodingEvent]) -> None:
+    def _flush(self, agent: ClaudeAgent, events: list[CodingEvent]) -> None:
         """The reply is whole, and what ran beside it is known."""
         reply, agent.reply = agent.reply, None
         runs, agent.runs = agent.runs, []
@@ -415,8 +383,10 @@ class ClaudeReader:
                 self._speak(line, agent, events)
                 self._flush(agent, events)
 
-    def _command(self, agent: _ClaudeAgent, events: list[CodingEvent], *, answered: bool) -> None:
-        command, agent.command = agent.command, None
-        if command is not None:
-            command.injected = not answered
-            events.append(command)
+    def _command(
+        self, agent: ClaudeAgent, events: list[CodingEvent], *, answered: bool = False
+    ) -> None:
+        command, agent.command = agent.command, []
+        if command:
+            command[0].injected = not answered
+            events += command

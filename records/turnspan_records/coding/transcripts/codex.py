@@ -20,10 +20,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan.content.model import as_dict, as_text
+from turnspan.content.model import as_dict
 from turnspan_records.coding.transcripts.codex_lines import KIND, CodexReader
 from turnspan_records.coding.transcripts.events import TranscriptReader
 from turnspan_records.coding.transcripts.lines import first_value
+from turnspan_records.coding.transcripts.wire_values import object_in, text_in
 
 _ROLLOUT: Final = re.compile(r"rollout-.+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
 
@@ -65,9 +66,9 @@ class _Codex:
         parents: dict[Path, Path] = {}
         for path in by_id.values():
             meta = as_dict((as_dict(first_value(path)) or {}).get("payload")) or {}
-            source = as_dict(meta.get("source")) or {}
-            spawn = as_dict((as_dict(source.get("subagent")) or {}).get("thread_spawn")) or {}
-            parent = by_id.get(as_text(spawn.get("parent_thread_id")))
+            source = object_in(meta, "source")
+            spawn = as_dict(object_in(source, "subagent").get("thread_spawn")) or {}
+            parent = by_id.get(text_in(spawn, "parent_thread_id"))
             if parent is not None and parent != path:
                 parents[path] = parent
         found: dict[Path, Path] = {}

@@ -32,7 +32,13 @@ from turnspan_records.coding.transcripts.events import (
     ToolRun,
     UserMessage,
 )
-from turnspan_records.importing.transcripts.fields import nanoseconds
+from turnspan_records.coding.transcripts.wire_values import (
+    count_of,
+    object_in,
+    result_of,
+    text_in,
+    time_of,
+)
 
 KIND: Final = "codex"
 _OUTPUTS: Final = frozenset(
@@ -61,9 +67,13 @@ _NOTES: Final = frozenset(
         *("world_state", "inter_agent_communication_metadata", "ghost_snapshot", "plan_update"),
     }
 )
+_USAGE: Final = (
+    *("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens"),
+    "reasoning_output_tokens",
+)
+"""In the order of ``TokenUsage``."""
 _INJECTED: Final = ("<", "# AGENTS.md")
 _EXIT: Final = re.compile(r"(?:Exit code:|[Pp]rocess exited with code) (-?\d+)")
-_HEAD: Final = 400
 _MOST_OF_END: Final = 4_096
 
 
@@ -71,7 +81,7 @@ class CodexReader:
     """Reads one file."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._name = path.stem
         self._session = SessionStart("")
         self._origin = ""
         """The session whose beginning the file has: its ids are made of it."""
@@ -92,7 +102,6 @@ class CodexReader:
         self._context: dict[str, Any] = {}
         self._model = ""
         self._time = 0
-        self._count = 0
         self._words = {
             "session_meta": self._meta,
             "turn_context": self._turn_context,
@@ -104,16 +113,15 @@ class CodexReader:
     def read(self, value: Any, events: list[CodingEvent]) -> str:
         """As ``TranscriptReader``."""
         line = as_dict(value) or {}
-        kind, payload = as_text(line.get("type")), as_dict(line.get("payload"))
+        kind, payload = text_in(line, "type"), as_dict(line.get("payload"))
         known = self._words.get(kind)
-        self._time = nanoseconds(line.get("timestamp")) or self._time
-        self._count += 1
+        self._time = time_of(line.get("timestamp")) or self._time
         if known is None or payload is None:
             if kind in _NOTES:
                 return f"the tool's own note: {kind}"
             return f"unknown: {kind or 'no type'}"
         turn = payload.get("turn_id") or (
-            as_dict(payload.get("internal_chat_message_metadata_passthrough")) or {}
+            object_in(payload, "internal_chat_message_metadata_passthrough")
         ).get("turn_id")
         self._turn = as_text(turn) or self._turn
         return known(payload, events)
@@ -126,27 +134,27 @@ class CodexReader:
     # -- the session ------------------
 
     def _meta(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
-        session_id = as_text(payload.get("id"))
+        session_id = text_in(payload, "id")
         if self._session.session_id:
             own = session_id == self._session.session_id
             return "part of a session" if own else "part of the session before"
-        git = as_dict(payload.get("git")) or {}
-        source = as_dict(payload.get("source")) or {}
-        spawn = as_dict((as_dict(source.get("subagent")) or {}).get("thread_spawn")) or {}
-        parent = as_text(spawn.get("parent_thread_id"))
+        git = object_in(payload, "git")
+        source = object_in(payload, "source")
+        spawn = as_dict(object_in(source, "subagent").get("thread_spawn")) or {}
+        parent = text_in(spawn, "parent_thread_id")
         instructions = payload.get("base_instructions") or payload.get("instructions")
         instructions = (as_dict(instructions) or {}).get("text") or instructions
         beside = ("originator", "source", "thread_source", "model_provider", "memory_mode")
         self._session = SessionStart(
-            session_id or self._path.stem,
-            as_text(payload.get("cli_version")),
-            as_text(payload.get("cwd")),
-            as_text(git.get("repository_url")),
-            as_text(git.get("branch")),
-            as_text(git.get("commit_hash")),
-            agent_name=as_text(spawn.get("agent_role")) or ("codex subagent" if parent else ""),
+            session_id or self._name,
+            text_in(payload, "cli_version"),
+            text_in(payload, "cwd"),
+            text_in(git, "repository_url"),
+            text_in(git, "branch"),
+            text_in(git, "commit_hash"),
+            agent_name=text_in(spawn, "agent_role") or ("codex subagent" if parent else ""),
             agent_id=session_id if parent else "",
-            parent_session=as_text(payload.get("forked_from_id")) or parent,
+            parent_session=text_in(payload, "forked_from_id") or parent,
             instructions=as_text(instructions),
             attributes={
                 name: value if isinstance(value, str) else dumps_text(value)
@@ -158,24 +166,24 @@ class CodexReader:
         events.append(self._session)
         return "a session"
 
+    def _own(self, **changes: Any) -> SessionStart:
+        own = self._session
+        return SessionStart(own.session_id, agent_id=own.agent_id, **changes)
+
     def _turn_context(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
-        self._model = as_text(payload.get("model")) or self._model
+        self._model = text_in(payload, "model") or self._model
         names = ("effort", "summary", "personality", "approval_policy", "sandbox_policy")
         self._context = {name: payload[name] for name in names if payload.get(name) is not None}
-        folder = as_text(payload.get("cwd"))
+        folder = text_in(payload, "cwd")
         if folder and folder != self._session.folder and self._session.session_id:
             self._session.folder = folder
-            events.append(
-                SessionStart(
-                    self._session.session_id, folder=folder, agent_id=self._session.agent_id
-                )
-            )
+            events.append(self._own(folder=folder))
         return "part of a turn"
 
     # -- what was said ------------------
 
     def _item(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
-        kind, role = as_text(payload.get("type")), as_text(payload.get("role"))
+        kind, role = text_in(payload, "type"), text_in(payload, "role")
         if kind in _NOTES:
             return f"the tool's own note: {kind}"
         if kind in _OUTPUTS:
@@ -191,8 +199,8 @@ class CodexReader:
         if self._runs:  # the reply before had no count of its tokens
             self._flush(events)
         word = "part of a model call" if self._parts else "a model call"
-        call_id = as_text(payload.get("call_id"))
-        self._reply_id = self._reply_id or as_text(payload.get("id")) or call_id
+        call_id = text_in(payload, "call_id")
+        self._reply_id = self._reply_id or text_in(payload, "id") or call_id
         if call_id:
             self._asked[call_id] = self._time
         self._parts += message["parts"]
@@ -206,14 +214,15 @@ class CodexReader:
             return "a user's message, once more"
         event = UserMessage("", self._time, message["parts"], injected=True, role=role)
         event.message_id = self._made_id("said", f"{role}:{text}")
-        if role == "user" and not text.startswith(_INJECTED):
+        if role == "user":
             self._held = event, text
-            return "a user's message"
-        events.append(event)
-        return "what the tool put in"
+        else:
+            events.append(event)
+        own = role == "user" and not text.startswith(_INJECTED)
+        return "a user's message" if own else "what the tool put in"
 
     def _prompted(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
-        text = as_text(payload.get("message"))
+        text = text_in(payload, "message")
         held, self._held = self._held, None
         if held is not None and held[1].strip() == text.strip():
             self._begin(held[0], events)
@@ -222,9 +231,11 @@ class CodexReader:
             self._held = held
             self._release(events, prompt=False)
         self._flush(events)
-        images = [part for url in as_list(payload.get("images")) or [] for part in _image(url)]
         self._prompt = text
-        self._begin(UserMessage("", self._time, [text_part(text), *images]), events)
+        images = [{"type": "input_image", "image_url": u} for u in payload.get("images") or ()]
+        item = {"role": "user", "content": [{"type": "input_text", "text": text}, *images]}
+        parts = convert_message(openai_responses.NAME, item)["parts"]
+        self._begin(UserMessage("", self._time, parts), events)
         return "a user's message"
 
     def _begin(self, event: UserMessage, events: list[CodingEvent]) -> None:
@@ -238,7 +249,7 @@ class CodexReader:
         held, self._held = self._held, None
         if held is None:
             return
-        if prompt or not self._prompts:
+        if prompt or not (self._prompts or held[1].startswith(_INJECTED)):
             self._begin(held[0], events)
         else:
             events.append(held[0])
@@ -252,14 +263,13 @@ class CodexReader:
     # -- replies and their tokens ------------------
 
     def _tokens(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
-        info = as_dict(payload.get("info")) or {}
+        info = object_in(payload, "info")
         total, last = as_dict(info.get("total_token_usage")), as_dict(info.get("last_token_usage"))
         if total is None:
             return "unknown: token_count" if info else "the tool's own note: rate limits"
         if total == self._total:
             return "a count of tokens, once more"
-        before, self._total = self._total, total
-        self._last = last if last is not None else _difference(total, before or {})
+        self._total, self._last = total, last or {}
         self._flush(events, self._last)
         return "part of a model call"
 
@@ -269,14 +279,13 @@ class CodexReader:
         runs, self._runs = self._runs, []
         known, self._reply_id = self._reply_id, ""
         if parts or usage is not None:
-            said = usage or {}
             made = self._made_id("reply", f"{dumps_text(parts)}{self._total}")
             attributes: dict[str, Any] = {}
-            if effort := as_text(self._context.get("effort")):
+            if effort := text_in(self._context, "effort"):
                 attributes["turnspan.coding.effort"] = effort
             if not parts:
                 attributes["turnspan.coding.reply_unknown"] = True
-            provider = as_text(self._session.attributes.get("model_provider"))
+            provider = text_in(self._session.attributes, "model_provider")
             events.append(
                 ModelCall(
                     known or made,
@@ -285,13 +294,7 @@ class CodexReader:
                     provider or "openai",
                     self._model,
                     parts,
-                    TokenUsage(
-                        _number(said.get("input_tokens")),
-                        _number(said.get("output_tokens")),
-                        _number(said.get("cached_input_tokens")),
-                        _number(said.get("cache_write_input_tokens")),
-                        _number(said.get("reasoning_output_tokens")),
-                    ),
+                    TokenUsage(*(count_of((usage or {}).get(name)) for name in _USAGE)),
                     parameters=self._context,
                     attributes=attributes,
                 )
@@ -301,20 +304,17 @@ class CodexReader:
     # -- tools ------------------
 
     def _output(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
-        call_id = as_text(payload.get("call_id"))
-        result = payload.get("output")
-        if result is None:
-            result = payload.get("tools")
+        call_id = text_in(payload, "call_id")
+        result = payload["output"] if "output" in payload else payload.get("tools")
         beside, attributes = self._ends.pop(call_id, ("", {}))
-        text = as_text(result)
-        code = _EXIT.search(text[:_HEAD])
+        code = _EXIT.search(as_text(result)[:400])
         failed = beside == "failed" or (code is not None and code[1] != "0")
         success = (as_dict(result) or {}).get("success")
         run = ToolRun(
             call_id,
             f"{call_id}:result",
             self._time,
-            _plain(result),
+            result_of(result),
             start=self._asked.get(call_id, 0),
             failed=failed or success is False,
             attributes=attributes,
@@ -329,10 +329,10 @@ class CodexReader:
         """What an event says of a tool's end, for the result that follows, or has just come."""
         said = {name: payload[name] for name in _ENDS[kind] if payload.get(name) is not None}
         failed = said.get("success") is False or said.get("exit_code") not in (None, 0)
-        failed = failed or "Err" in (as_dict(payload.get("result")) or {})
+        failed = failed or "Err" in object_in(payload, "result")
         short = {k: v for k, v in said.items() if len(dumps(v)) <= _MOST_OF_END}
         attributes = {kind: dumps_text(digest_media(short))} if short else {}
-        call_id = as_text(payload.get("call_id"))
+        call_id = text_in(payload, "call_id")
         for run in self._runs:
             if run.call_id == call_id:
                 run.attributes.update(attributes)
@@ -344,7 +344,7 @@ class CodexReader:
     # -- events ------------------
 
     def _event(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
-        kind = as_text(payload.get("type"))
+        kind = text_in(payload, "type")
         if kind == "user_message":
             return self._prompted(payload, events)
         if kind == "token_count":
@@ -356,19 +356,15 @@ class CodexReader:
             self._flush(events)
             said = as_dict(payload.get("error")) or payload
             reason = "user" if kind == "turn_aborted" else "error"
-            text = as_text(said.get("message")) or as_text(payload.get("reason")) or kind
+            text = text_in(said, "message") or text_in(payload, "reason") or kind
             events.append(Interruption(self._time, reason, text))
             return "an interruption" if reason == "user" else "an error, as the tool shows it"
         if kind == "collab_agent_spawn_end":
-            child = as_text(payload.get("new_thread_id"))
-            call_id = as_text(payload.get("call_id"))
-            events.append(SessionStart(child, agent_id=child, parent_call=call_id))
-            events.append(SessionStart(self._session.session_id, agent_id=self._session.agent_id))
+            child, call_id = text_in(payload, "new_thread_id"), text_in(payload, "call_id")
+            events += SessionStart(child, agent_id=child, parent_call=call_id), self._own()
             return "part of a subagent's session"
         if kind == "thread_name_updated":
-            title = as_text(payload.get("thread_name"))
-            own = self._session
-            events.append(SessionStart(own.session_id, agent_id=own.agent_id, title=title))
+            events.append(self._own(title=text_in(payload, "thread_name")))
             return "part of a session: its title"
         if kind in _OF_TURN:
             return "part of a turn"
@@ -381,9 +377,9 @@ class CodexReader:
         self._flush(events)
         items = [as_dict(item) or {} for item in as_list(payload.get("replacement_history")) or []]
         messages = [convert_message(openai_responses.NAME, _bare(item)) for item in items]
-        text = as_text(payload.get("message"))
-        known = as_text(payload.get("window_id")) or self._made_id("compaction", repr(self._total))
-        before = _number(self._last.get("total_tokens"))
+        text = text_in(payload, "message")
+        known = text_in(payload, "window_id") or self._made_id("compaction", repr(self._total))
+        before = count_of(self._last.get("total_tokens"))
         parts = [text_part(text)] if text else []
         events.append(
             HistoryCompaction(
@@ -400,34 +396,4 @@ def _bare(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(parts: Sequence[Part]) -> str:
-    return "\n".join(as_text(p.get("content")) for p in parts if p.get("type") == TEXT)
-
-
-def _image(url: Any) -> list[Part]:
-    image = {"type": "input_image", "image_url": url}
-    item = {"type": "message", "role": "user", "content": [image]}
-    parts: list[Part] = convert_message(openai_responses.NAME, item)["parts"]
-    return parts
-
-
-def _plain(result: Any) -> Any:
-    """A tool's result: text where it is nothing else."""
-    items = as_list(result)
-    if items is None:
-        return digest_media(result)
-    texts: list[dict[str, Any]] = [as_dict(item) or {} for item in items]
-    if texts and all(item.get("type") == "input_text" for item in texts):
-        return "\n".join(as_text(item.get("text")) for item in texts)
-    return digest_media(items)
-
-
-def _difference(total: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: value - (_number(before.get(name)) or 0)
-        for name, value in total.items()
-        if _number(value) is not None
-    }
-
-
-def _number(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return "\n".join(text_in(p, "content") for p in parts if p.get("type") == TEXT)

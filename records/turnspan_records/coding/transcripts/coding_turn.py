@@ -223,7 +223,6 @@ class CodingTurn:
         self._answered, self._end = False, max(self._end, end)
         span_id = ids.span_id(self._scope.kind, "tool", asked.message_id, event.call_id)
         self._tool_spans[event.call_id] = span_id
-        result = event.result
         self._span(
             f"execute_tool {name}".strip(),
             span_id,
@@ -240,7 +239,7 @@ class CodingTurn:
                 semconv.AGENT_NAME: self.facts.agent_name,
                 **self._more(event.attributes),
             },
-            content=ToolContent(asked.arguments, result) if self._captured else None,
+            content=ToolContent(asked.arguments, event.result) if self._captured else None,
             error=event.error_message or event.error_type,
         )
 
@@ -278,7 +277,6 @@ class CodingTurn:
         root, turn, facts = self.root, self._turn, self.facts
         if root is not self:
             root._end = max(root._end, self._end)
-        turn.user_message = self.prompt_text()
         ending = turn.finish(None)
         reason, detail = ending.reason, ending.detail
         waiting = any(a.turn is self and not a.answered for a in self._asked.values())
@@ -337,7 +335,8 @@ class CodingTurn:
             if key.startswith("turnspan."):
                 found[key] = value
             elif self._captured:
-                found[semconv.IMPORT_PREFIX + key] = _plain(value)
+                plain = isinstance(value, (str, bool, int, float))
+                found[semconv.IMPORT_PREFIX + key] = value if plain else dumps_text(value)
         return found
 
     def _span(
@@ -374,11 +373,6 @@ class CodingTurn:
         part.spans.append(span)
         if content is not None:
             part.contents.append((span, content))
-
-
-def _plain(value: Any) -> Any:
-    """An attribute's value: what OpenTelemetry has no type for is JSON."""
-    return value if isinstance(value, (str, bool, int, float)) else dumps_text(value)
 
 
 def _amend(content: _PartContent, batch: Batch) -> None:

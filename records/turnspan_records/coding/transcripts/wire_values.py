@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import orjson
 
+from turnspan.content.media import digest_media
 from turnspan.content.model import as_dict, as_list, as_text, dumps
 from turnspan_records.importing.transcripts.fields import nanoseconds
 
@@ -152,3 +153,15 @@ def document_in(path: Path) -> dict[str, Any] | None:
         return as_dict(json_in(path.read_bytes()))
     except OSError:
         return None
+
+
+def result_of(content: Any) -> Any:
+    """What a tool brought: the text of blocks that are all text, else what there is, with the
+    hashes of files in their places."""
+    blocks = as_list(content)
+    if not blocks:
+        return digest_media(content)
+    texts = [as_dict(block) or {} for block in blocks]
+    if all(text_in(block, "type").endswith("text") and "text" in block for block in texts):
+        return "\n".join(text_in(block, "text") for block in texts)
+    return digest_media(blocks)
