@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
+import turnspan
 from support.coding_sessions import claude_lines
 from support.coding_transcripts import imported
 from support.imported import Imported, iso, take_parts, written
@@ -140,6 +141,21 @@ def test_a_fork_repeats_nothing(tmp_path: Path, together: bool) -> None:
     texts = [texts for _, texts in made.said(own.input_messages)]
     assert texts == [["Do it"], ["Done."], ["Or that"]]
     assert made.seen["claude-code", "a message of the session before"] == 2
+
+
+def test_a_session_that_was_forked_goes_on(tmp_path: Path) -> None:
+    """Its turns stay its own, also the one that the fork begins with and that has grown since."""
+    first = [user("a", 1, "Do it", None), reply("a", 2, "Well...", "u1")]
+    a = written(tmp_path / "a.jsonl", *first)
+    made = imported("coding", [tmp_path])
+    fork = [{**line, "sessionId": "b"} for line in first]
+    written(tmp_path / "b.jsonl", *fork, user("b", 5, "Or that", "u2"))
+    more(made, [tmp_path])
+    written(a, *first, reply("a", 9, "Done.", "u2"))
+    more(made, [tmp_path])
+    turns = {turn.user_message: (turn.session_id, turn.rounds) for turn in made.turns}
+    assert turns == {"Do it": ("a", 2), "Or that": ("b", 0)}
+    assert {call.session_id for call in made.calls} == {"a"}
 
 
 def test_a_rewind_keeps_both_branches(tmp_path: Path) -> None:
@@ -415,6 +431,50 @@ def test_a_subagent_of_codex_is_a_turn_within_the_turn(tmp_path: Path) -> None:
     assert nested.parent_turn_id == outer.turn_id
     assert (nested.input_tokens, outer.input_tokens) == (4, 104)
     assert sum(call.input_tokens or 0 for call in made.calls) == 104
+
+
+def test_folders_are_found(tmp_path: Path) -> None:
+    """Of every tool, in the user's home or where the environment says; a file that cannot be read
+    costs only itself."""
+    projects = tmp_path / ".claude" / "projects" / "-w-shop"
+    sessions = tmp_path / "elsewhere" / "sessions" / "2026"
+    for folder in (projects, sessions):
+        folder.mkdir(parents=True)
+    written(projects / "s.jsonl", user("s", 1, "Do it", None), reply("s", 2, "Done.", "u1"))
+    gone = written(projects / "gone.jsonl", user("gone", 1, "Never", None))
+    rollout(sessions, A, codex(A), *BEGINNING)
+    environment = {"CODEX_HOME": str(tmp_path / "elsewhere")}
+    log = coding_log("coding", home=tmp_path, environment=environment)
+    assert log.identity == f"the folders of {tmp_path}"
+    assert log.total("") > 8
+    gone.unlink()
+    gone.mkdir()
+    made = take_parts(log)
+    assert {turn.session_id for turn in made.turns} == {"s", A}
+    assert [problem.row for problem in made.problems] == [str(gone)]
+    late = coding_log("coding", home=tmp_path, environment=environment, since=2**33)
+    assert take_parts(late).rows == {}
+
+
+def test_without_content_nothing_that_was_said_lands(tmp_path: Path) -> None:
+    """Figures, names and ids do."""
+    turnspan.configure(capture_content=False)
+    secret = "the launch code"
+    call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": secret}}
+    path = written(
+        tmp_path / "s.jsonl",
+        user("s", 1, secret, None),
+        {"type": "custom-title", "customTitle": secret, "sessionId": "s"},
+        reply("s", 2, call, "u1", note=secret),
+        result("s", 3, "t", "u2", toolUseResult={"stdout": secret}),
+        user("s", 4, secret, None, isCompactSummary=True),
+        reply("s", 5, secret, "u4", isApiErrorMessage=True),
+    )
+    made = imported("claude-code", [path])
+    assert secret not in repr(made.rows)
+    assert made.of(MessageRow) == []
+    (turn,) = made.turns
+    assert (turn.output_tokens, made.tools[0].name, turn.agent_name) == (2, "Bash", "claude-code")
 
 
 def test_nothing_of_ours_is_a_transcript(tmp_path: Path) -> None:

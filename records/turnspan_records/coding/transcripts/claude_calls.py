@@ -31,7 +31,6 @@ _BYTES_OF_TOKEN: Final = 16
 """No tokenizer needs fewer tokens for what a reply says: a count below is one of its beginning."""
 _MOST_OF_RESULT: Final = 4_096
 """Characters of a value of ``toolUseResult`` that is kept: longer ones repeat the result."""
-INCOMPLETE: Final = "turnspan.coding.usage_incomplete"
 
 
 class ReplyUnderWay:
@@ -108,7 +107,7 @@ class ReplyUnderWay:
         known = [count for count in counts if count is not None]
         output = count_of(said.get("output_tokens"))
         if output is not None and not self._reason and self._is_more_than(output):
-            attributes[INCOMPLETE] = True
+            attributes[semconv.CODING_USAGE_INCOMPLETE] = True
         usage = TokenUsage(sum(known) if known else None, output, counts[1], counts[2])
         return usage, attributes
 

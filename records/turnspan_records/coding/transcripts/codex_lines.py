@@ -8,6 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
+from turnspan import semconv
 from turnspan.content.media import digest_media
 from turnspan.content.model import (
     TEXT,
@@ -282,9 +283,9 @@ class CodexReader:
             made = self._made_id("reply", f"{dumps_text(parts)}{self._total}")
             attributes: dict[str, Any] = {}
             if effort := text_in(self._context, "effort"):
-                attributes["turnspan.coding.effort"] = effort
+                attributes[semconv.REQUEST_REASONING_LEVEL] = effort
             if not parts:
-                attributes["turnspan.coding.reply_unknown"] = True
+                attributes[semconv.CODING_REPLY_UNKNOWN] = True
             provider = text_in(self._session.attributes, "model_provider")
             events.append(
                 ModelCall(

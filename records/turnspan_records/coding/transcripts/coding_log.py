@@ -4,6 +4,7 @@ other, and are deleted after some weeks."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from turnspan.content.model import as_dict, as_text
@@ -18,6 +19,7 @@ from turnspan_records.coding.transcripts.position import (
     FileState,
     TranscriptPosition,
     family_of,
+    key_of,
 )
 from turnspan_records.coding.transcripts.sessions import (
     TranscriptFile,
@@ -33,7 +35,7 @@ from turnspan_records.coding.transcripts.sessions import (
     state_of,
 )
 from turnspan_records.coding.transcripts.turns import TurnBuilder
-from turnspan_records.importing.sources import Part, Problem
+from turnspan_records.importing.sources import Part, Problem, SourceLogError
 
 AGAIN: Final = "a message of the session before"
 _POSITION_EVERY: Final = 8 * 2**20
@@ -86,24 +88,25 @@ class CodingLog:
         """The turns of the user that are new or have grown, session by session."""
         position = TranscriptPosition.of(after)
         yield from self._unknown(position)
-        families: dict[bytes, list[TranscriptSession]] = {}
         changed = self._sessions(position)
-        anew = {path for session in changed for path in session.files}
-        for file in self._files:
-            state = position.get(file.path)
-            if file.tool is not None and state.family != NO_FAMILY and file.path not in anew:
-                known = TranscriptSession(file.tool, [file.path])
-                families.setdefault(state.family, []).append(known)
+        families = self._families(position, {path for each in changed for path in each.files})
+        ranks = {key: rank for rank, key in enumerate(position.files)}
         for session in changed:
-            before = position.get(session.files[0]).family
-            first = first_message(session)
-            family = NO_FAMILY if first is None else family_of(first[1])
-            if before not in (NO_FAMILY, family):  # it was written anew
-                position.set(session.files[0], BEGINNING)
-            elsewhere = self._elsewhere(session, first, families.get(family, ()))
-            yield from self._session(session, position, family, elsewhere)
+            main = session.files[0]
+            try:
+                first = first_message(session)
+                family = NO_FAMILY if first is None else family_of(first[1])
+                if position.get(main).family not in (NO_FAMILY, family):  # it was written anew
+                    position.set(main, BEGINNING)
+                rank = ranks.get(key_of(main), len(ranks))
+                earlier = [other for at, other in families.get(family, ()) if at <= rank]
+                elsewhere = self._elsewhere(session, first, earlier)
+                yield from self._session(session, position, family, elsewhere)
+            except (OSError, SourceLogError) as error:  # deleted meanwhile, perhaps
+                yield Part(problems=[Problem(str(main), str(error).rstrip("."))])
+                continue
             if family != NO_FAMILY:
-                families.setdefault(family, []).append(session)
+                families.setdefault(family, []).append((rank, session))
         self._changed = None
         yield Part(position=str(position))
 
@@ -114,12 +117,27 @@ class CodingLog:
             self._changed = changed_sessions(self._files, position)
         return self._changed
 
+    def _families(
+        self, position: TranscriptPosition, changed: set[Path]
+    ) -> dict[bytes, list[tuple[int, TranscriptSession]]]:
+        """The sessions that have not changed, by what they begin with, each with its place among
+        all that were imported: what stands in two is the first one's."""
+        ranks = {key: rank for rank, key in enumerate(position.files)}
+        found: dict[bytes, list[tuple[int, TranscriptSession]]] = {}
+        for file in self._files:
+            family = position.get(file.path).family
+            if file.tool is not None and family != NO_FAMILY and file.path not in changed:
+                known = TranscriptSession(file.tool, [file.path])
+                found.setdefault(family, []).append((ranks[key_of(file.path)], known))
+        return found
+
     def _unknown(self, position: TranscriptPosition) -> Iterator[Part]:
         """The lines of files that no known tool wrote."""
         for file in self._files:
-            now = stamp(file.path)
-            before = position.get(file.path)
-            if file.tool is not None or before.stamp == now:
+            if file.tool is not None:
+                continue
+            now, before = stamp(file.path), position.get(file.path)
+            if before.stamp == now:
                 continue
             part, size = Part(), 0
             for item in items_of(file.path):

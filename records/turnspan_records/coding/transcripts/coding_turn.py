@@ -29,8 +29,6 @@ from turnspan_records.importing import ids
 from turnspan_records.importing.sources import Part
 from turnspan_records.importing.spans import resource_of, scope_of, span_of
 
-_COMPACTION: Final = "compaction"
-_PRICED_BY_TOOL: Final = "provider"
 _CUT: Final = "the transcript ends before the turn does"
 
 
@@ -152,9 +150,8 @@ class CodingTurn:
         )
         failed = bool(event.error_type)
         if failed:
-            turn.fail_call(event.error_message or event.error_type)
-        self._answered, self._end = not requests, max(self._end, end)
-        usage = event.usage
+            turn.fail_call((self._captured and event.error_message) or event.error_type)
+        self._answered, self._end, usage = not requests, max(self._end, end), event.usage
         span_id = ids.span_id(self._scope.kind, "call", event.message_id)
         self._span(
             f"chat {event.model}".strip(),
@@ -247,8 +244,8 @@ class CodingTurn:
         """The history was replaced by a summary."""
         self._end = max(self._end, time)
         self._span(
-            _COMPACTION,
-            ids.span_id(self._scope.kind, _COMPACTION, event.message_id or time),
+            "compaction",
+            ids.span_id(self._scope.kind, "compaction", event.message_id or time),
             time,
             time,
             {
@@ -262,10 +259,11 @@ class CodingTurn:
         """The user has stopped it, or the tool gave up."""
         self._interrupted = True
         self._end = max(self._end, time)
+        message = event.message if self._captured else ""
         if event.reason == "user":
-            self._turn.abort(event.message)
+            self._turn.abort(message)
         else:
-            self._turn.fail_call(event.message or event.reason)
+            self._turn.fail_call(message or event.reason)
 
     # -- its end ------------------
 
@@ -274,9 +272,8 @@ class CodingTurn:
         self.closed = True
         if not self.recorded:
             return
-        root, turn, facts = self.root, self._turn, self.facts
-        if root is not self:
-            root._end = max(root._end, self._end)
+        turn, facts = self._turn, self.facts
+        self.root._end = max(self.root._end, self._end)
         ending = turn.finish(None)
         reason, detail = ending.reason, ending.detail
         waiting = any(a.turn is self and not a.answered for a in self._asked.values())
@@ -309,14 +306,13 @@ class CodingTurn:
                 semconv.TURN_NO_PROGRESS_ROUNDS: turn.no_progress_rounds,
                 semconv.TURN_MODELS: tuple(turn.models),
                 semconv.CODING_MESSAGE_ID: self.prompt.message_id,
-                **facts.attributes,
+                **(facts.attributes if self._captured else _without_content(facts.attributes)),
             },
             parent_id=parent_span,
-            content=TurnContent(turn, self._captured, self.prompt_text()),
+            content=TurnContent(turn, self._captured, self._said()),
         )
 
-    def prompt_text(self) -> str:
-        """What the user said."""
+    def _said(self) -> str:
         texts = (as_text(p.get("content")) for p in self.prompt.parts if p.get("type") == TEXT)
         return "\n".join(texts)
 
@@ -332,7 +328,7 @@ class CodingTurn:
         """What the tool says beside; it may be content."""
         found: dict[str, Any] = {}
         for key, value in attributes.items():
-            if key.startswith("turnspan."):
+            if key.startswith(("turnspan.", "gen_ai.")):
                 found[key] = value
             elif self._captured:
                 plain = isinstance(value, (str, bool, int, float))
@@ -375,6 +371,11 @@ class CodingTurn:
             part.contents.append((span, content))
 
 
+def _without_content(attributes: dict[str, Any]) -> dict[str, Any]:
+    kept = semconv.CODING_TITLE, semconv.IMPORT_PREFIX
+    return {key: value for key, value in attributes.items() if not key.startswith(kept)}
+
+
 def _amend(content: _PartContent, batch: Batch) -> None:
     """Put in what spans cannot say."""
     costs: dict[str, Decimal] = {}
@@ -385,7 +386,7 @@ def _amend(content: _PartContent, batch: Batch) -> None:
             land(row, batch)
         cost = content.costs.get(row.span_id)
         if cost is not None:
-            row.cost_usd, row.price_version = cost, _PRICED_BY_TOOL
+            row.cost_usd, row.price_version = cost, "provider"
         elif row.input_tokens is None:  # Copilot counts only the output: half a price is none
             row.cost_usd, row.price_version = None, ""
         if row.cost_usd is not None:

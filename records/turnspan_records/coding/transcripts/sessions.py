@@ -51,6 +51,7 @@ class TranscriptSession:
     """The session's own first."""
     time: int = 0
     """When it began, in ns."""
+    written: int = 0
     stamps: dict[Path, bytes] = field(default_factory=dict[Path, bytes])
 
 
@@ -58,11 +59,7 @@ def changed_sessions(
     files: Sequence[TranscriptFile], position: TranscriptPosition
 ) -> list[TranscriptSession]:
     """The sessions of which a file has changed, in the order in which they began: a session comes
-    before those that go on with it.
-
-    Raises:
-        SourceLogError: a file cannot be read.
-    """
+    before those that go on with it."""
     by_tool: dict[str, tuple[CodingTool, list[Path]]] = {}
     for file in files:
         if file.tool is not None:
@@ -76,22 +73,26 @@ def changed_sessions(
         for path, main in sorted(mains.items()):
             sessions[main].files.append(path)
         found += [each for each in sessions.values() if _has_changed(each, position)]
-    found.sort(key=lambda each: (each.time, modified(each.files[0]), str(each.files[0])))
+    found.sort(key=lambda each: (each.time, each.written, str(each.files[0])))
     return found
 
 
 def _has_changed(session: TranscriptSession, position: TranscriptPosition) -> bool:
-    session.stamps = {path: stamp(path) for path in session.files}
-    if all(position.get(path).stamp == now for path, now in session.stamps.items()):
-        return False
     main = session.files[0]
     try:
+        session.stamps = {path: stamp_of(path) for path in session.files}
+        if all(position.get(path).stamp == now for path, now in session.stamps.items()):
+            return False
+        session.written = modified(main)
+        session.time = session.written * 10**9
         with main.open("rb") as file:
             said = _TIME.search(file.read(_HEAD))
-    except OSError as error:
-        raise unreadable(main, error) from None
-    time = nanoseconds(said[1].decode("utf-8", "replace")) if said else None
-    session.time = time or modified(main) * 10**9
+    except FileNotFoundError:  # the tool has deleted it meanwhile
+        return False
+    except OSError:  # reading it says what is wrong
+        return True
+    if said is not None:
+        session.time = nanoseconds(said[1].decode("utf-8", "replace")) or session.time
     return True
 
 
@@ -168,8 +169,11 @@ def modified(path: Path) -> int:
 
 def lines_after(path: Path, known: int) -> int:
     """About how many lines stand after so many bytes, by the length of the first ones."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError:  # reading it says what is wrong
+        return 0
     each = max(1, len(head) // max(1, head.count(b"\n")))
     return max(0, size - known) // each
