@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-import turnspan
 from support.coding_sessions import claude_lines
 from support.coding_transcripts import imported
 from support.imported import Imported, iso, take_parts, written
+from turnspan import config
 from turnspan_clickhouse.rows.tables import MessageRow, SpanRow
 from turnspan_records.coding.transcripts.position import FileState, TranscriptPosition
 from turnspan_records.coding.transcripts.tools import coding_log
@@ -458,7 +459,7 @@ def test_folders_are_found(tmp_path: Path) -> None:
 
 def test_without_content_nothing_that_was_said_lands(tmp_path: Path) -> None:
     """Figures, names and ids do."""
-    turnspan.configure(capture_content=False)
+    config.activate(replace(config.active(), capture_content=False))
     secret = "the launch code"
     call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": secret}}
     path = written(

@@ -34,8 +34,10 @@ from turnspan_records.coding.transcripts.events import (
     UserMessage,
 )
 from turnspan_records.coding.transcripts.wire_values import (
+    OWN_NOTE,
     count_of,
     object_in,
+    other_fields,
     result_of,
     text_in,
     time_of,
@@ -68,6 +70,11 @@ _NOTES: Final = frozenset(
         *("world_state", "inter_agent_communication_metadata", "ghost_snapshot", "plan_update"),
     }
 )
+_META: Final = frozenset(
+    {"id", "timestamp", "cwd", "cli_version", "git", "base_instructions", "instructions"}
+)
+_BESIDE: Final = ("internal_chat_message_metadata_passthrough", "metadata", "phase", "id")
+_OWN: Final = f"{OWN_NOTE}: "
 _USAGE: Final = (
     *("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens"),
     "reasoning_output_tokens",
@@ -94,10 +101,12 @@ class CodexReader:
         """A user's item that is a prompt if the next event says so."""
         self._parts: list[Part] = []
         self._reply_id = ""
+        self._replies = 0
+        """Of this turn, so far."""
         self._reply_time = 0
         self._runs: list[ToolRun] = []
         self._asked: dict[str, int] = {}
-        self._ends: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._ends: dict[str, tuple[bool, dict[str, Any]]] = {}
         self._total: Any = None
         self._last: dict[str, Any] = {}
         self._context: dict[str, Any] = {}
@@ -118,13 +127,12 @@ class CodexReader:
         known = self._words.get(kind)
         self._time = time_of(line.get("timestamp")) or self._time
         if known is None or payload is None:
-            if kind in _NOTES:
-                return f"the tool's own note: {kind}"
-            return f"unknown: {kind or 'no type'}"
+            return _OWN + kind if kind in _NOTES else f"unknown: {kind or 'no type'}"
         turn = payload.get("turn_id") or (
             object_in(payload, "internal_chat_message_metadata_passthrough")
         ).get("turn_id")
-        self._turn = as_text(turn) or self._turn
+        if turn and turn != self._turn:
+            self._turn, self._replies = as_text(turn), 0
         return known(payload, events)
 
     def end(self, events: list[CodingEvent]) -> None:
@@ -145,7 +153,6 @@ class CodexReader:
         parent = text_in(spawn, "parent_thread_id")
         instructions = payload.get("base_instructions") or payload.get("instructions")
         instructions = (as_dict(instructions) or {}).get("text") or instructions
-        beside = ("originator", "source", "thread_source", "model_provider", "memory_mode")
         self._session = SessionStart(
             session_id or self._name,
             text_in(payload, "cli_version"),
@@ -157,11 +164,7 @@ class CodexReader:
             agent_id=session_id if parent else "",
             parent_session=text_in(payload, "forked_from_id") or parent,
             instructions=as_text(instructions),
-            attributes={
-                name: value if isinstance(value, str) else dumps_text(value)
-                for name in beside
-                if (value := payload.get(name)) not in (None, "")
-            },
+            attributes=other_fields(payload, _META),
         )
         self._origin = self._session.parent_session or self._session.session_id
         events.append(self._session)
@@ -186,7 +189,7 @@ class CodexReader:
     def _item(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
         kind, role = text_in(payload, "type"), text_in(payload, "role")
         if kind in _NOTES:
-            return f"the tool's own note: {kind}"
+            return _OWN + kind
         if kind in _OUTPUTS:
             return self._output(payload, events)
         message = convert_message(openai_responses.NAME, _bare(payload))
@@ -201,7 +204,10 @@ class CodexReader:
             self._flush(events)
         word = "part of a model call" if self._parts else "a model call"
         call_id = text_in(payload, "call_id")
-        self._reply_id = self._reply_id or text_in(payload, "id") or call_id
+        if not self._parts:
+            self._replies += 1
+            made = self._made_id("reply", str(self._replies))
+            self._reply_id = text_in(payload, "id") or call_id or made
         if call_id:
             self._asked[call_id] = self._time
         self._parts += message["parts"]
@@ -241,6 +247,7 @@ class CodexReader:
 
     def _begin(self, event: UserMessage, events: list[CodingEvent]) -> None:
         self._prompts += 1
+        self._replies = 0
         event.injected = False
         event.message_id = self._made_id("prompt", _text(event.parts))
         events.append(event)
@@ -249,8 +256,8 @@ class CodexReader:
         """What was held back was no prompt, or (where none of them has an event) was one."""
         held, self._held = self._held, None
         if held is None:
-            return
-        if prompt or not (self._prompts or held[1].startswith(_INJECTED)):
+            pass
+        elif prompt or not (self._prompts or held[1].startswith(_INJECTED)):
             self._begin(held[0], events)
         else:
             events.append(held[0])
@@ -267,7 +274,7 @@ class CodexReader:
         info = object_in(payload, "info")
         total, last = as_dict(info.get("total_token_usage")), as_dict(info.get("last_token_usage"))
         if total is None:
-            return "unknown: token_count" if info else "the tool's own note: rate limits"
+            return "unknown: token_count" if info else f"{_OWN}rate limits"
         if total == self._total:
             return "a count of tokens, once more"
         self._total, self._last = total, last or {}
@@ -278,9 +285,7 @@ class CodexReader:
         """A reply is whole."""
         parts, self._parts = self._parts, []
         runs, self._runs = self._runs, []
-        known, self._reply_id = self._reply_id, ""
         if parts or usage is not None:
-            made = self._made_id("reply", f"{dumps_text(parts)}{self._total}")
             attributes: dict[str, Any] = {}
             if effort := text_in(self._context, "effort"):
                 attributes[semconv.REQUEST_REASONING_LEVEL] = effort
@@ -289,7 +294,7 @@ class CodexReader:
             provider = text_in(self._session.attributes, "model_provider")
             events.append(
                 ModelCall(
-                    known or made,
+                    self._reply_id if parts else self._made_id("usage", repr(self._total)),
                     self._reply_time if parts else self._time,
                     0,
                     provider or "openai",
@@ -307,9 +312,9 @@ class CodexReader:
     def _output(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
         call_id = text_in(payload, "call_id")
         result = payload["output"] if "output" in payload else payload.get("tools")
-        beside, attributes = self._ends.pop(call_id, ("", {}))
+        beside, attributes = self._ends.pop(call_id, (False, {}))
         code = _EXIT.search(as_text(result)[:400])
-        failed = beside == "failed" or (code is not None and code[1] != "0")
+        failed = beside or (code is not None and code[1] != "0")
         success = (as_dict(result) or {}).get("success")
         run = ToolRun(
             call_id,
@@ -334,12 +339,11 @@ class CodexReader:
         short = {k: v for k, v in said.items() if len(dumps(v)) <= _MOST_OF_END}
         attributes = {kind: dumps_text(digest_media(short))} if short else {}
         call_id = text_in(payload, "call_id")
+        self._ends[call_id] = failed, attributes
         for run in self._runs:
             if run.call_id == call_id:
                 run.attributes.update(attributes)
                 run.failed = run.failed or failed
-                return "part of a tool's result"
-        self._ends[call_id] = ("failed" if failed else "", attributes)
         return "part of a tool's result"
 
     # -- events ------------------
@@ -371,7 +375,7 @@ class CodexReader:
             return "part of a turn"
         if kind in _AGAIN:
             return f"what was said, once more: {kind}"
-        return f"the tool's own note: {kind}" if kind in _NOTES else f"unknown: event_msg {kind}"
+        return _OWN + kind if kind in _NOTES else f"unknown: event_msg {kind}"
 
     def _compacted(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
         self._release(events, prompt=False)
@@ -392,8 +396,7 @@ class CodexReader:
 
 def _bare(item: dict[str, Any]) -> dict[str, Any]:
     """An item as the API has it: what Codex writes beside is in the events."""
-    beside = ("internal_chat_message_metadata_passthrough", "metadata", "phase", "id")
-    return {key: value for key, value in item.items() if key not in beside and value is not None}
+    return {key: value for key, value in item.items() if key not in _BESIDE and value is not None}
 
 
 def _text(parts: Sequence[Part]) -> str:

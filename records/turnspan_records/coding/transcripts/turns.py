@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from turnspan import semconv
-from turnspan.content.model import TOOL_CALL_RESPONSE, as_text
+from turnspan.content.model import TOOL_CALL_RESPONSE, as_text, dumps_text
 from turnspan_records.coding.transcripts.coding_turn import (
     AwaitedTool,
     CodingScope,
@@ -318,8 +318,10 @@ class TurnBuilder:
             semconv.VCS_HEAD_REVISION: start.commit or around.commit,
             semconv.CODING_TITLE: start.title,
             semconv.CODING_FORKED_FROM: "" if thread.nested else start.parent_session,
-            **{semconv.IMPORT_PREFIX + key: value for key, value in start.attributes.items()},
         }
+        for key, value in start.attributes.items():
+            plain = value if isinstance(value, (str, bool, int, float)) else dumps_text(value)
+            attributes[semconv.IMPORT_PREFIX + key] = plain
         return SessionFacts(
             session=start.session_id,
             project=name or self._scope.kind,
