@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -36,7 +36,7 @@ def values(text: str) -> Iterator[dict[str, Any]]:
         except ValueError:
             continue
         if isinstance(value, dict):
-            yield value
+            yield cast("dict[str, Any]", value)
 
 
 def all_tokens(made: Imported) -> tuple[int, int]:
@@ -56,8 +56,8 @@ def claude_sums(text: str) -> tuple[int, int]:
     """The last usage of each message, as other readers of the format add it up."""
     usage: dict[str, Any] = {}
     for line in values(text):
-        message = line.get("message")
-        if line.get("type") != "assistant" or not isinstance(message, dict):
+        message: dict[str, Any] = line.get("message") or {}
+        if line.get("type") != "assistant" or not message:
             continue
         if message.get("model") != "<synthetic>" and not line.get("isApiErrorMessage"):
             key = message.get("id") or line.get("uuid") or str(len(usage))
@@ -90,7 +90,7 @@ def test_codexs_lines_and_tokens() -> None:
         assert sum(made.seen.values()) == len(text.splitlines()), path
         assert made.problems == []
         assert referred_messages_are_there(made)
-        payloads = [line.get("payload") or {} for line in values(text)]
+        payloads: list[dict[str, Any]] = [line.get("payload") or {} for line in values(text)]
         if "trimmed for fixture" not in text:
             infos = [p["info"] for p in payloads if p.get("type") == "token_count" and p["info"]]
             totals = [info["total_token_usage"] for info in infos if "total_token_usage" in info]

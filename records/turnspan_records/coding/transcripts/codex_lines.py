@@ -17,7 +17,6 @@ from turnspan.content.model import (
     as_dict,
     as_list,
     as_text,
-    dumps,
     dumps_text,
     text_part,
 )
@@ -36,6 +35,7 @@ from turnspan_records.coding.transcripts.events import (
 from turnspan_records.coding.transcripts.wire_values import (
     OWN_NOTE,
     count_of,
+    is_small,
     object_in,
     other_fields,
     result_of,
@@ -82,7 +82,6 @@ _USAGE: Final = (
 """In the order of ``TokenUsage``."""
 _INJECTED: Final = ("<", "# AGENTS.md")
 _EXIT: Final = re.compile(r"(?:Exit code:|[Pp]rocess exited with code) (-?\d+)")
-_MOST_OF_END: Final = 4_096
 
 
 class CodexReader:
@@ -230,13 +229,12 @@ class CodexReader:
 
     def _prompted(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
         text = text_in(payload, "message")
-        held, self._held = self._held, None
+        held = self._held
         if held is not None and held[1].strip() == text.strip():
+            self._held = None
             self._begin(held[0], events)
             return "a user's message, once more"
-        if held is not None:
-            self._held = held
-            self._release(events, prompt=False)
+        self._release(events, prompt=False)
         self._flush(events)
         self._prompt = text
         images = [{"type": "input_image", "image_url": u} for u in payload.get("images") or ()]
@@ -336,7 +334,7 @@ class CodexReader:
         said = {name: payload[name] for name in _ENDS[kind] if payload.get(name) is not None}
         failed = said.get("success") is False or said.get("exit_code") not in (None, 0)
         failed = failed or "Err" in object_in(payload, "result")
-        short = {k: v for k, v in said.items() if len(dumps(v)) <= _MOST_OF_END}
+        short = {k: v for k, v in said.items() if is_small(v)}
         attributes = {kind: dumps_text(digest_media(short))} if short else {}
         call_id = text_in(payload, "call_id")
         self._ends[call_id] = failed, attributes
@@ -359,11 +357,10 @@ class CodexReader:
         if kind in ("turn_aborted", "error"):
             self._release(events, prompt=True)
             self._flush(events)
-            said = as_dict(payload.get("error")) or payload
-            reason = "user" if kind == "turn_aborted" else "error"
+            said, stopped = object_in(payload, "error") or payload, kind == "turn_aborted"
             text = text_in(said, "message") or text_in(payload, "reason") or kind
-            events.append(Interruption(self._time, reason, text))
-            return "an interruption" if reason == "user" else "an error, as the tool shows it"
+            events.append(Interruption(self._time, "user" if stopped else "error", text))
+            return "an interruption" if stopped else "an error, as the tool shows it"
         if kind == "collab_agent_spawn_end":
             child, call_id = text_in(payload, "new_thread_id"), text_in(payload, "call_id")
             events += SessionStart(child, agent_id=child, parent_call=call_id), self._own()
