@@ -18,6 +18,7 @@ from decimal import Decimal
 from typing import Any, Final, Literal
 
 from turnspan_console.checks.check import Check
+from turnspan_console.commands.hooks import HookState
 from turnspan_console.commands.init import ProjectSetup
 from turnspan_console.output import JSON_VERSION
 from turnspan_console.values import id_name
@@ -49,6 +50,7 @@ ANSWERS: Final[dict[str, Any]] = {
     "experiment run EXPERIMENT": ExperimentRun,
     "experiment show EXPERIMENT": ExperimentResults,
     "find TEXT": Search,
+    "hooks status": list[HookState],
     "init": ProjectSetup,
     "lineage EXPERIMENT": ExperimentRecord,
     "replay SESSION": Conversation,

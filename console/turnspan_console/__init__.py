@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 
@@ -14,6 +13,10 @@ def main() -> int:
 
     0 ok, 1 a finding, a failed check or an unknown id, 2 wrong usage, 3 the store cannot be used.
     """
+    if sys.argv[1:3] == ["hooks", "run"]:
+        from turnspan_console.hook_start import leave_to_child
+
+        leave_to_child(read_event="claude-code" in sys.argv[3:4])
     try:
         import click  # noqa: F401  # pyright: ignore[reportUnusedImport]
         import rich  # noqa: F401  # pyright: ignore[reportUnusedImport]
@@ -23,6 +26,8 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
+    import logging
+
     from turnspan_console.cli import turnspan
     from turnspan_console.output import unexpected
 

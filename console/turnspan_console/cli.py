@@ -24,7 +24,9 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Try again": ("rerun", "dataset", "experiment", "gate"),
     "Curate": ("export", "summaries"),
     "Keep": ("retain", "restore", "forget"),
-    "Look after": ("status", "doctor", "watch", "migrate", "ship", "receive", "import", "mcp"),
+    "Look after": (
+        *("status", "doctor", "watch", "migrate", "ship", "receive", "import", "hooks", "mcp"),
+    ),
 }
 """Where the help lists a command; one that is not named is listed under "More"."""
 

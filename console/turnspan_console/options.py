@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 
-from turnspan_console.failures import USAGE, Failure, failing
+from turnspan_console.failures import UNAVAILABLE, USAGE, Failure, failing
 from turnspan_console.output import note
 
 if TYPE_CHECKING:
@@ -193,6 +195,25 @@ def chosen_dsn() -> Dsn:
 
     with failing(StoreError, code=USAGE):
         return parse(store_text())
+
+
+def own_command(*words: str) -> list[str]:
+    """A command line of ours that another program runs: by an absolute path, since its own may be
+    another, and with the store that ``--store`` named."""
+    name = "turnspan.exe" if sys.platform == "win32" else "turnspan"
+    program = Path(sys.executable).with_name(name)
+    if not os.access(program, os.X_OK):
+        raise Failure(f"There is no {program}: install turnspan[console] there.", UNAVAILABLE)
+    if store_text() is None:
+        return [str(program), *words]
+    dsn = chosen_dsn()
+    if dsn.password:
+        raise Failure(
+            "Others can read that file: give --store without the password, and set "
+            "TURNSPAN_STORE_PASSWORD_FILE.",
+            USAGE,
+        )
+    return [str(program), *words, "--store", str(dsn)]
 
 
 def open_chosen(*, create: bool = False) -> Store:

@@ -98,6 +98,7 @@ ONLY_READ = {
     "retain": "deletes the reader's records",
     "annotate": "judges a record of the reader's own",
     "watch": "waits, and asks again",
+    "hooks": "changes the settings of the reader's coding agents",
     "gate": "names versions of the reader's own",
     "dataset": "makes a set of the reader's own turns and files",
     "experiment": "runs the reader's own agent",

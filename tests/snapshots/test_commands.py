@@ -131,7 +131,12 @@ LEFT_OUT = {
     "mcp": "a server: its tools have snapshots",
     "receive": "a server that reads nothing of the store",
     "demo": "plays agents; what it asks then are diagnostics, which have snapshots",
-    "watch": "asks diagnostics and SQL, which have snapshots",
+    "watch question": "asks diagnostics and SQL, which have snapshots",
+    "watch coding": "imports what lies on the machine: tests/coding has its records",
+    **{
+        f"hooks {name}": "is about files of coding agents: tests/coding has it"
+        for name in ("install", "uninstall", "status", "run")
+    },
     "rerun": "runs a program; what it reads of the store is what `export session` does",
     "experiment run": "runs the reader's agent: tests/records/test_experiments.py has its records",
     "init": "reads a project, and nothing of the store",

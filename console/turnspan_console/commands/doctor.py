@@ -48,6 +48,7 @@ def _checks(*, prove: bool) -> Iterator[Check]:
     from turnspan_clickhouse.errors import StoreError
     from turnspan_clickhouse.store.dsn import for_recording, parse
     from turnspan_console.checks.check import FAIL, WARN, Check, guarded
+    from turnspan_console.checks.coding import hook_checks
     from turnspan_console.checks.environment import environment_checks
     from turnspan_console.checks.instrumentation import instrumentation_checks, unrecorded_checks
     from turnspan_console.checks.spool import receiver_checks, spool_checks
@@ -68,6 +69,7 @@ def _checks(*, prove: bool) -> Iterator[Check]:
         yield from guarded("store", "checks", lambda: store_checks(dsn))
         yield from guarded("spool", "checks", lambda: spool_checks(dsn))
         yield from guarded("receiver", "checks", lambda: receiver_checks(dsn.spool))
+        yield from guarded("coding agents", "hooks", lambda: hook_checks(dsn))
         yield from guarded("application", "unrecorded calls", lambda: unrecorded_checks(dsn.spool))
     yield from guarded("application", "instrumentation", instrumentation_checks)
     yield from guarded("application", "checks", environment_checks)

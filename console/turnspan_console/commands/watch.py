@@ -1,4 +1,5 @@
-"""``turnspan watch``: ask a question again and again, and tell what has become too much."""
+"""``turnspan watch``: ask a question again and again, and tell what has become too much; follow
+coding agents."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from turnspan_console.commands._watch_coding import coding
 from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import (
     chosen_dsn,
@@ -37,7 +39,37 @@ _PATIENCE: Final = 60.0
 """Seconds that a command, and that a webhook may take."""
 
 
-@click.command("watch", short_help="Tell when a diagnostic or a query finds too much.")
+_QUESTION: Final = "question"
+
+
+class _Watches(click.Group):
+    """What can be watched: a word that names no other command begins a question."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As given, with the command that a question leaves out."""
+        if args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = [_QUESTION, *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(
+    "watch",
+    cls=_Watches,
+    commands={coding.name or "": coding},
+    short_help="Tell when a question finds too much, or follow coding agents.",
+)
+@store_option
+def command() -> None:
+    """Ask a diagnostic or a query again and again (`question`, which may be left out), or follow
+    the transcripts of coding agents as they grow (`coding`).
+
+    \b
+      turnspan watch failing_tools --column failure_rate --above 0.2 --since 1h
+      turnspan watch coding
+    """
+
+
+@command.command(_QUESTION, short_help="Tell when a diagnostic or a query finds too much.")
 @click.argument("question", metavar="DIAGNOSTIC|SQL")
 @optional("--above", "X", "Tell when a value is above this.", kind=float)
 @optional("--below", "X", "Tell when a value is below this.", kind=float)
@@ -56,7 +88,7 @@ _PATIENCE: Final = 60.0
     kind=click.Path(path_type=Path, dir_okay=False),
 )
 @store_option
-def command(
+def ask(
     question: str,
     above: float | None,
     below: float | None,

@@ -13,9 +13,21 @@ _TOML: Final[Any] = importlib.import_module("tomllib" if sys.version_info >= (3,
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a file. Raises ``ValueError``, whose text is the end of a sentence about it."""
     try:
-        read: dict[str, Any] = _TOML.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
-    except (_TOML.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not TOML: {error}") from None
+    try:
+        return toml_tables(text)
+    except ValueError as error:
+        raise ValueError(f"{path} {error}") from None
+
+
+def toml_tables(text: str) -> dict[str, Any]:
+    """The tables of a text. Raises ``ValueError``, whose text is the end of a sentence about it."""
+    try:
+        read: dict[str, Any] = _TOML.loads(text)
+    except _TOML.TOMLDecodeError as error:
+        raise ValueError(f"is not TOML: {error}") from None
     return read

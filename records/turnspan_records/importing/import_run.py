@@ -13,6 +13,7 @@ from typing import Final
 from opentelemetry import context as otel_context
 
 from turnspan.tracing.content_store import ContentStore
+from turnspan_clickhouse.errors import StoreUnavailableError
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.receive.outbox import Outbox
 from turnspan_clickhouse.rows.batch import Batch, Clock
@@ -41,6 +42,8 @@ def import_log(
     *,
     project: str = "",
     again: bool = False,
+    known: tuple[str, int] | None = None,
+    writer: SpoolWriter | None = None,
     progress: Progress = lambda done, total: None,
 ) -> ImportReport:
     """Import a log into a store, from where the last import of it had come to.
@@ -51,6 +54,10 @@ def import_log(
         log: what is imported.
         project: of the records; else each record's service name.
         again: from the beginning, whatever was imported before. Nothing is there twice after it.
+        known: how far this process has imported the log (``ImportReport.reached``): the store is
+            then not asked, and what is read waits in the spool where the store is away.
+        writer: whose rows they are; it stays open, and turns that run stay so as long as it is.
+            Else one that ends with the import.
         progress: told how many rows of the source of how many are read.
 
     Raises:
@@ -58,23 +65,24 @@ def import_log(
         SpoolError: the spool cannot be written.
         StoreError: as ``Store.query``.
     """
-    with opener() as store:
-        known = position_of(store, log.kind, log.identity, project)
+    if known is None:
+        with opener() as store:
+            known = position_of(store, log.kind, log.identity, project)
     after, rows_before = known or ("", 0)
     if again:
         after, rows_before = log.again(after) if isinstance(log, Restarting) else "", 0
     resumed = known is not None and not again
-    report = ImportReport(log.kind, log.identity, project, resumed=resumed)
+    report = ImportReport(log.kind, log.identity, project, resumed=resumed, reached=known)
     token = otel_context.attach(otel_context.set_value("suppress_instrumentation", True))
-    writer = _Writer(opener, spool, log, report, rows_before)
+    rows = _Writer(opener, writer or SpoolWriter(spool), log, report, rows_before)
     try:
         total = log.total(after)
         for part in log.parts(after):
-            writer.add(part)
+            rows.add(part)
             progress(report.source_rows, max(total, report.source_rows))
     finally:
         otel_context.detach(token)
-        writer.close()
+        rows.finish(close=writer is None)
     return report
 
 
@@ -89,10 +97,15 @@ class _Writer:
     """Makes rows of parts, and writes them."""
 
     def __init__(
-        self, opener: Opener, spool: Spool, log: SourceLog, report: ImportReport, before: int
+        self,
+        opener: Opener,
+        writer: SpoolWriter,
+        log: SourceLog,
+        report: ImportReport,
+        before: int,
     ) -> None:
         self._opener = opener
-        self._spool = spool
+        self._spool = writer.spool
         self._log = log
         self._report = report
         self._before = before
@@ -100,7 +113,7 @@ class _Writer:
         self._content = ContentStore()
         self._content.attach()
         self._normaliser = Normaliser(self._content, report.project, received=True)
-        self._writer = SpoolWriter(spool)
+        self._writer = writer
         self._outbox = Outbox(self._writer, fsync=True)
         self._clock = Clock()
         self._batch = self._new_batch()
@@ -132,13 +145,14 @@ class _Writer:
                 self._batch.add(row)
         self._batch.content += batch.content
 
-    def close(self) -> None:
-        """Write and ship the rest."""
+    def finish(self, *, close: bool) -> None:
+        """Write and ship the rest; ``close`` gives the writer up."""
         try:
             self._write()
             self._ship()
         finally:
-            self._writer.close()
+            if close:
+                self._writer.close()
 
     def _make_rows(self, part: Part, batch: Batch) -> None:
         normaliser = self._normaliser
@@ -183,10 +197,15 @@ class _Writer:
         batch.add(ImportPosition(*names, rows, self._began, batch.written_at))
         self._outbox.add(batch, self._not_written)
         self._outbox.write()
+        report.reached = position, rows
 
     def _ship(self) -> None:
-        with self._opener() as store:
-            result = ship(store, spool=self._spool)
+        try:
+            with self._opener() as store:
+                result = ship(store, spool=self._spool)
+        except StoreUnavailableError as error:
+            self._report.waiting = str(error)
+            return
         self._report.waiting = result.errors[0] if result.errors else ""
 
     def _not_written(self, error: Exception) -> None:

@@ -115,6 +115,8 @@ class ImportReport:
     """It went on where an import before had come to."""
     waiting: str = ""
     """Why rows wait in the spool, if they do."""
+    reached: tuple[str, int] | None = None
+    """How far the log is imported: the position, and how many of its rows that took."""
 
     @property
     def source_rows(self) -> int:

@@ -1,0 +1,234 @@
+"""What became of a turn's edits in the working tree: the judgment that hooks record.
+
+When a turn ends, the files that it edited are noted as the agent left them, with what they were
+before. When the user writes the next prompt, or ends the session, the same files are looked at
+again: as the agent left them is ``used``, as they were before (undone, ``git restore``, ``git
+revert``, deleted) is ``rejected``, anything else ``modified``. The judgment's author is a machine:
+a person's holds before it (``annotation_current``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from turnspan.content.model import as_dict, as_list
+from turnspan_clickhouse.files.atomic_files import private_folder, remove, write_whole
+from turnspan_clickhouse.files.file_lock import FileLock
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.importing.ids import hex_id
+from turnspan_records.judging.annotation import annotate
+from turnspan_records.lookup import RecordRef
+from turnspan_records.quality.git_command import Repository
+from turnspan_records.quality.sources import SourceError
+from turnspan_records.sql import statement
+
+AUTHOR: Final = "passive:coding-hooks"
+SOURCE: Final = "machine:hook"
+FOLDER: Final = "coding"
+"""In the spool's folder."""
+_PATIENCE: Final = 60.0
+"""Seconds that a hook waits for another one of its session."""
+_LARGEST: Final = 16 * 2**20
+"""Bytes of a file that is looked at."""
+_PATCHED: Final = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
+_MISSING: Final = "missing"
+
+
+@dataclass(slots=True)
+class EditedTurn:
+    """A turn that has ended, with the files that it edited."""
+
+    project: str
+    turn_id: str
+    until: int
+    """When the last edit that is noted began, in nanoseconds since the epoch."""
+    files: dict[str, list[str]]
+    """By path: the file's state as the agent left it, then those from before."""
+    judged: bool = False
+
+
+class EditJudge:
+    """Notes and judges the turns of one session.
+
+    Args:
+        spool: of the store; notes are in a folder of it, judgments land from it.
+        session_id: the tool's.
+        folder: the session's working folder.
+    """
+
+    def __init__(self, spool: Spool, session_id: str, folder: Path) -> None:
+        self._spool = spool
+        self._session = session_id
+        self._folder = folder
+        name = blake2b(session_id.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+        self._path = spool.folder / FOLDER / f"{name}.json"
+
+    @contextlib.contextmanager
+    def alone(self) -> Generator[None]:
+        """One hook of a session after the other. Who has waited long goes on all the same: what
+        two of them write is the same."""
+        private_folder(self._path.parent)
+        until = time.monotonic() + _PATIENCE
+        lock = FileLock.take(self._path.with_suffix(".lock"))
+        while lock is None and time.monotonic() < until:
+            time.sleep(0.05)
+            lock = FileLock.take(self._path.with_suffix(".lock"))
+        try:
+            yield
+        finally:
+            if lock is not None:
+                lock.release()
+
+    def judge(self) -> str:
+        """Judge the turn that was noted last, once; returns the outcome, empty where there is
+        none.
+
+        Raises:
+            SpoolError: the spool cannot be written.
+        """
+        known = self._known()
+        return "" if known is None else self._judge(known, known.files)
+
+    def note(self, store: Store) -> None:
+        """Note the files of the session's last turn as they are now. An earlier turn that is not
+        judged yet is judged by the files that were not edited again.
+
+        Raises:
+            SpoolError: the spool cannot be written.
+            StoreError: as ``Store.query``.
+        """
+        known = self._known()
+        given = {"session": self._session, "since": known.until if known is not None else 0}
+        edits = store.query(statement("coding/session_edits"), given).rows
+        turns = store.query(statement("coding/last_turn"), given).rows
+        by_file: dict[Path, list[dict[str, Any]]] = {}
+        for name, arguments, _ in edits:
+            for path, edit in edits_of(str(name), str(arguments), self._folder):
+                by_file.setdefault(path, []).append(edit)
+        if not by_file or not turns:
+            return
+        files = {str(path): [_state(path), *_before(path, each)] for path, each in by_file.items()}
+        project, turn_id = (str(value) for value in turns[0])
+        if known is not None and known.turn_id != turn_id:
+            self._judge(
+                known, {name: one for name, one in known.files.items() if name not in files}
+            )
+        self._write(EditedTurn(project, turn_id, max(int(edit[2]) for edit in edits), files))
+
+    def forget(self) -> None:
+        """The session is over: nothing of it is noted any more."""
+        with contextlib.suppress(FileNotFoundError):
+            remove(self._path)
+
+    def _judge(self, known: EditedTurn, files: Mapping[str, list[str]]) -> str:
+        outcome = "" if known.judged else _outcome(files)
+        if outcome:
+            annotate(
+                *(self._spool, RecordRef("turn", known.turn_id, known.project)),
+                outcome=outcome,
+                author=AUTHOR,
+                source=SOURCE,
+                id=hex_id("coding-hooks", known.turn_id),
+            )
+            known.judged = True
+            self._write(known)
+        return outcome
+
+    def _write(self, noted: EditedTurn) -> None:
+        write_whole(self._path, orjson.dumps(asdict(noted)))
+
+    def _known(self) -> EditedTurn | None:
+        try:
+            return EditedTurn(**orjson.loads(self._path.read_bytes()))
+        except (OSError, orjson.JSONDecodeError, TypeError):
+            return None  # of no earlier turn, or of another version
+
+
+def _outcome(files: Mapping[str, list[str]]) -> str:
+    found: set[str] = set()
+    for name, (left, *before) in files.items():
+        now = _state(Path(name))
+        found.add("used" if now == left else "rejected" if now in before else "modified")
+    return next(iter(found), "") if len(found) <= 1 else "modified"
+
+
+def edits_of(name: str, arguments: str, folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The files that a tool call edits, by their paths, each with what the call says of it.
+
+    Claude Code's Edit, MultiEdit, Write and NotebookEdit name one file; Codex's ``apply_patch`` (a
+    tool, or a shell's command) names its files in the patch.
+    """
+    try:
+        loaded: Any = orjson.loads(arguments)
+    except orjson.JSONDecodeError:
+        loaded = arguments
+    given: Mapping[Any, Any] = as_dict(loaded) or {}
+    path = given.get("file_path") or given.get("notebook_path")
+    if isinstance(path, str):
+        for edit in as_list(given.get("edits")) or [given]:
+            yield folder / path, as_dict(edit) or {}
+        return
+    for line in _texts(loaded):
+        for mark in _PATCHED:
+            if line.startswith(mark):
+                yield folder / line[len(mark) :].strip(), {}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The lines of all texts in a value."""
+    if isinstance(value, str):
+        yield from value.splitlines()
+    for item in as_list(value) or list((as_dict(value) or {}).values()):
+        yield from _texts(item)
+
+
+def _state(path: Path) -> str:
+    """What tells a file's content from another: a digest of it."""
+    try:
+        if not path.is_file():
+            return _MISSING
+        if path.stat().st_size > _LARGEST:
+            return f"{path.stat().st_size}:{path.stat().st_mtime_ns}"
+        return _digest(path.read_bytes())
+    except OSError as error:
+        return f"unreadable: {error.strerror}"
+
+
+def _digest(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+def _before(path: Path, edits: list[dict[str, Any]]) -> list[str]:
+    """The states that a file may have had before its edits: with them undone, and as committed."""
+    states: list[str] = []
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        text = path.read_bytes().decode() if path.is_file() else ""
+        for edit in reversed(edits):
+            old, new = edit.get("old_string"), edit.get("new_string")
+            if not (isinstance(old, str) and isinstance(new, str) and new and new in text):
+                break
+            text = text.replace(new, old, -1 if edit.get("replace_all") else 1)
+        else:
+            states.append(_digest(text.encode()))
+    with contextlib.suppress(SourceError, ValueError, OSError):
+        repository = Repository(path.parent if path.parent.is_dir() else path.parents[1])
+        if repository.top is not None:
+            name = path.resolve().relative_to(repository.top.resolve()).as_posix()
+            states.append(_committed(repository, name))
+    return states
+
+
+def _committed(repository: Repository, name: str) -> str:
+    try:
+        return _digest(repository.blob(f"HEAD:{name}"))
+    except SourceError:  # it is in no commit
+        return _MISSING

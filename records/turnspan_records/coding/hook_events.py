@@ -1,0 +1,142 @@
+"""An event of a coding agent's hook, taken: the session's transcript lands, edits are judged."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from turnspan.content.model import as_dict
+from turnspan_clickhouse.files.atomic_files import private_folder, remove, write_whole
+from turnspan_clickhouse.ship.shipper import ship
+from turnspan_clickhouse.spool.spool import Spool
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_records.access import open_dsn
+from turnspan_records.coding.edit_outcomes import FOLDER, EditJudge
+from turnspan_records.coding.transcripts.tools import coding_log
+from turnspan_records.importing.import_run import import_log
+
+PROMPT: Final = "UserPromptSubmit"
+END: Final = "SessionEnd"
+_FAILURE: Final = "hook-failure.json"
+
+
+class HookEventError(Exception):
+    """What a coding agent gave is no event of its hook."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookEvent:
+    """What a hook is told, whichever agent calls it."""
+
+    name: str
+    """As Claude Code calls it: ``Stop``, ..."""
+    session_id: str
+    folder: Path
+    """The session's working folder."""
+    transcript: Path | None
+
+    @classmethod
+    def of(cls, tool: str, text: str, environment: Mapping[str, str]) -> HookEvent:
+        """The event that a tool's text is.
+
+        Raises:
+            HookEventError: it is none.
+        """
+        try:
+            loaded: Any = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            raise HookEventError(f"the event of {tool} is not JSON ({error})") from None
+        said: Mapping[Any, Any] = as_dict(loaded) or {}
+        session = said.get("session_id") or said.get("thread-id")
+        if not isinstance(session, str) or not session:
+            raise HookEventError(f"the event of {tool} names no session")
+        folder = Path(str(said.get("cwd") or os.getcwd()))
+        if tool == "codex":
+            return cls("Stop", session, folder, _rollout(session, environment))
+        named = said.get("transcript_path")
+        path = Path(named).expanduser() if isinstance(named, str) and named else None
+        return cls(str(said.get("hook_event_name", "")), session, folder, path)
+
+
+def _rollout(session: str, environment: Mapping[str, str]) -> Path | None:
+    """Codex's transcript of a session, which its event does not name."""
+    home = environment.get("CODEX_HOME")
+    sessions = (Path(home) if home else Path.home() / ".codex") / "sessions"
+    name = f"rollout-*-{''.join(c if c.isalnum() or c == '-' else '?' for c in session)}.jsonl"
+    return max(sessions.glob(f"*/*/*/{name}"), default=None)
+
+
+def land_event(tool: str, text: str, dsn: Dsn) -> None:
+    """Do what an event asks for: at a prompt judge the edits of the turn before, at a turn's end
+    land the transcript and note its edits, at a session's end all of it.
+
+    Raises:
+        HookEventError: it is no event.
+        SourceLogError: the transcript cannot be read.
+        SpoolError: the spool cannot be written.
+        StoreError: the store cannot be used.
+    """
+    event = HookEvent.of(tool, text, os.environ)
+    spool = Spool(dsn.spool)
+    judge = EditJudge(spool, event.session_id, event.folder)
+    with judge.alone():
+        if event.name == PROMPT:  # before the agent edits again
+            judge.judge()
+            return
+        with open_dsn(dsn, create=True) as store:
+            if event.transcript is not None:
+                _land(tool, event.transcript, store, spool)
+            judge.note(store)
+            if event.name == END:
+                judge.judge()
+                judge.forget()
+            ship(store, spool=spool)
+
+
+def _land(tool: str, transcript: Path, store: Store, spool: Spool) -> None:
+    """Import a session's transcript, with those of its subagents."""
+    folder = transcript.with_suffix("")
+    paths = [transcript, *([folder] if folder.is_dir() else [])]
+    import_log(lambda: nullcontext(store), spool, coding_log(tool, paths))
+
+
+@dataclass(frozen=True, slots=True)
+class HookFailure:
+    """What a hook failed at last."""
+
+    tool: str
+    at: float
+    """Seconds since the epoch."""
+    error: str
+
+
+def remember_failure(dsn: Dsn, tool: str, error: BaseException) -> None:
+    """Keep why a hook failed, for the doctor."""
+    path = dsn.spool / FOLDER / _FAILURE
+    said = HookFailure(tool, time.time(), f"{type(error).__name__}: {error}"[:2000])
+    with contextlib.suppress(OSError):  # the spool's own checks tell of that
+        private_folder(path.parent)
+        write_whole(path, orjson.dumps(said))
+
+
+def forget_failure(dsn: Dsn) -> None:
+    """A hook has worked since."""
+    with contextlib.suppress(OSError):
+        remove(dsn.spool / FOLDER / _FAILURE)
+
+
+def last_failure(dsn: Dsn) -> HookFailure | None:
+    """What a hook failed at, if none has worked since."""
+    try:
+        return HookFailure(**orjson.loads((dsn.spool / FOLDER / _FAILURE).read_bytes()))
+    except (OSError, orjson.JSONDecodeError, TypeError):
+        return None

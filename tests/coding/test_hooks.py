@@ -1,0 +1,173 @@
+"""``turnspan hooks run``: a session lands when its turn ends, and edits are judged."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from support.claude_sessions import ClaudeSession
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_console.cli import turnspan
+from turnspan_records.access import open_dsn
+from turnspan_records.coding.edit_outcomes import edits_of
+
+pytestmark = pytest.mark.with_schema
+
+JUDGED = (
+    "SELECT user_message, outcome, author, source FROM annotation_current AS a"
+    " JOIN turn_summary AS t ON t.turn_id = a.subject_id WHERE kind = 'outcome' ORDER BY 1"
+)
+
+
+class Work:
+    """A repository in which Claude Code works, and its hooks."""
+
+    def __init__(self, folder: Path, dsn: Dsn) -> None:
+        self.dsn = dsn
+        self.repository = folder / "shop"
+        self.repository.mkdir()
+        self.file = self.repository / "a.py"
+        self.file.write_text("one\ntwo\n")
+        self.git("init", "-q")
+        self.git("add", ".")
+        self.git("commit", "-qm", "First")
+        path = folder / "projects" / "shop" / "0c000000-0000-4000-8000-000000000001.jsonl"
+        self.session = ClaudeSession(path, str(self.repository))
+        self.turns = 0
+
+    def git(self, *words: str) -> None:
+        identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
+        subprocess.run(["git", *identity, *words], cwd=self.repository, check=True)
+
+    def hook(self, event: str) -> None:
+        said = {
+            "hook_event_name": event,
+            "session_id": self.session.id,
+            "transcript_path": str(self.session.path),
+            "cwd": str(self.repository),
+        }
+        run = CliRunner().invoke(
+            turnspan,
+            ["hooks", "run", "claude-code", "--store", str(self.dsn)],
+            input=json.dumps(said),
+        )
+        assert (run.exit_code, run.output) == (0, "")
+
+    def turn(self, text: str, **edits: tuple[str, str]) -> None:
+        """The user asks, and the agent edits the files ``name``.py."""
+        self.hook("UserPromptSubmit")
+        self.session.ask(text)
+        for name, (old, new) in edits.items():
+            self.turns += 1
+            path = self.repository / f"{name}.py"
+            if old:
+                path.write_text(path.read_text().replace(old, new))
+                given = {"file_path": str(path), "old_string": old, "new_string": new}
+                self.session.use(f"req_{self.turns}", f"toolu_{self.turns}", "Edit", **given)
+            else:
+                path.write_text(new)
+                given = {"file_path": str(path), "content": new}
+                self.session.use(f"req_{self.turns}", f"toolu_{self.turns}", "Write", **given)
+            self.session.result(f"toolu_{self.turns}", "ok")
+        self.session.answer(f"req_end_{self.turns}", "Done")
+        self.hook("Stop")
+
+    def judged(self) -> dict[str, str]:
+        with open_dsn(self.dsn) as store:
+            rows = store.query(JUDGED).rows
+        assert {row[2:] for row in map(tuple, rows)} <= {("passive:coding-hooks", "machine:hook")}
+        return {str(row[0]): str(row[1]) for row in rows}
+
+
+def test_what_becomes_of_edits_is_the_turns_outcome(embedded_dsn: Dsn, tmp_path: Path) -> None:
+    """Kept, undone by hand or by git (also what was committed), changed, partly; a turn that edits
+    nothing has none; a person's judgment holds before it, and the same event again adds nothing."""
+    work = Work(tmp_path, embedded_dsn)
+    work.turn("kept", a=("one", "1"))
+    assert work.judged() == {}
+    work.git("commit", "-qam", "Kept")
+    work.turn("undone", a=("two", "2"))
+    assert work.judged() == {"kept": "used"}
+    work.file.write_text("1\ntwo\n")
+    work.turn("reverted", a=("1", "I"))
+    work.git("commit", "-qam", "To be reverted")
+    work.git("revert", "--no-edit", "HEAD")
+    work.turn("changed", a=("1", "i"), b=("", "new"))
+    work.file.write_text("i\ntwo\nmore\n")
+    work.turn("deleted", c=("", "new"))
+    (work.repository / "c.py").unlink()
+    work.turn("nothing")
+    work.turn("ended", a=("more", "less"))
+    work.hook("SessionEnd")
+    work.hook("SessionEnd")
+    whole = {
+        "kept": "used",
+        "undone": "rejected",
+        "reverted": "rejected",
+        "changed": "modified",
+        "deleted": "rejected",
+        "ended": "used",
+    }
+    assert work.judged() == whole
+
+    with open_dsn(embedded_dsn) as store:
+        (turn,) = store.query("SELECT turn_id FROM turn_summary WHERE user_message = 'kept'").rows
+        counts = store.query("SELECT count(), uniqExact(annotation_id) FROM annotation").rows[0]
+    assert tuple(counts) == (6, 6)
+    words = ["--store", str(embedded_dsn), "annotate", str(turn[0]), "--outcome", "rejected"]
+    assert CliRunner().invoke(turnspan, words).exit_code == 0
+    work.hook("SessionEnd")
+    with open_dsn(embedded_dsn) as store:
+        rows = {str(row[0]): str(row[1]) for row in store.query(JUDGED).rows}
+    assert rows == {**whole, "kept": "rejected"}
+
+
+def test_the_agent_never_waits_and_never_fails(
+    embedded_dsn: Dsn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process ends before the work begins; what failed is in the doctor's list until a hook
+    works again. Codex names no transcript: it is found by its session."""
+    monkeypatch.setenv("TURNSPAN_STORE", str(embedded_dsn))
+    program = Path(sys.executable).with_name("turnspan")
+    began = time.monotonic()
+    done = subprocess.run(
+        [program, "hooks", "run", "claude-code"], input="{", text=True, capture_output=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert time.monotonic() - began < 5
+    failure = embedded_dsn.spool / "coding" / "hook-failure.json"
+    end = time.monotonic() + 60
+    while not failure.exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    doctor = CliRunner().invoke(turnspan, ["doctor", "--problems", "--format", "json"])
+    assert any("of claude-code failed" in one["finding"] for one in json.loads(doctor.stdout))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    event = json.dumps({"type": "agent-turn-complete", "thread-id": "s*/..", "cwd": str(tmp_path)})
+    run = CliRunner().invoke(turnspan, ["hooks", "run", "codex", event])
+    assert run.exit_code == 0 and not failure.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "paths"),
+    [
+        ("Edit", {"file_path": "a.py", "old_string": "x", "new_string": "y"}, ["a.py"]),
+        ("MultiEdit", {"file_path": "/b.py", "edits": [{"old_string": "x"}, {}]}, ["/b.py"] * 2),
+        ("NotebookEdit", {"notebook_path": "n.ipynb"}, ["n.ipynb"]),
+        ("apply_patch", "*** Begin Patch\n*** Add File: c d.py\n+x\n*** End Patch", ["c d.py"]),
+        ("shell", {"command": ["bash", "*** Begin Patch\n*** Update File: e\n"]}, ["e"]),
+        ("Edit", {"file_path": 7}, []),
+    ],
+)
+def test_edits_of_every_tool(name: str, arguments: Any, paths: list[str]) -> None:
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    found = [os.fspath(path) for path, _ in edits_of(name, text, Path())]
+    assert found == paths
