@@ -286,6 +286,7 @@ CODING_USAGE_INCOMPLETE: Final = "turnspan.coding.usage_incomplete"  # the tool 
 CODING_REPLY_UNKNOWN: Final = "turnspan.coding.reply_unknown"  # only its tokens are recorded
 CODING_COMPACTION_TRIGGER: Final = "turnspan.coding.compaction.trigger"  # auto or manual
 CODING_COMPACTION_TOKENS: Final = "turnspan.coding.compaction.tokens_before"
+CODING_TELEMETRY: Final = "turnspan.coding.telemetry"  # it completes a transcript's records
 CONTEXT_ID: Final = "turnspan.context.id"  # of a call: those that it used, with commas between
 CONTEXT_TASK: Final = "turnspan.context.task"
 CONTEXT_BUDGET: Final = "turnspan.context.budget"  # tokens

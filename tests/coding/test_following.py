@@ -110,7 +110,7 @@ def test_a_turn_runs_then_ends_and_lands_once(
     assert [note.partition(":")[0] for note in following.notes] == ["it waits in the spool"]
     session.path.unlink()  # the tool deletes it before the store is back
     following.away = False
-    other = ClaudeSession(session.path.with_name(f"{SECOND}.jsonl"), at=100)
+    other = ClaudeSession(session.path.with_name(f"{SECOND}.jsonl"))
     other.ask("And this")
     assert follower.land()
     whole = [("And this", "running", 0, 0), ("Fix it", "final", 2, 1)]

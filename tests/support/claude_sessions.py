@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 
 class ClaudeSession:
-    """A session's transcript that grows. ``at`` is the second of the next line."""
+    """A session's transcript that grows, a second a line from when it ``began``."""
 
-    def __init__(self, path: Path, cwd: str = "/work/shop", at: float = 0.0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        cwd: str = "/work/shop",
+        began: datetime = datetime(2026, 11, 20, 10, tzinfo=timezone.utc),
+    ) -> None:
         self.path = path
         self.id = path.stem
         self._cwd = cwd
-        self._at = at
+        self._at = began
         self._lines = 0
         self._parent: str | None = None
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,15 +45,18 @@ class ClaudeSession:
 
     def _reply(self, request: str, block: dict[str, Any], stop: str) -> None:
         usage = {"input_tokens": 3, "cache_read_input_tokens": 100, "output_tokens": 20}
-        message: dict[str, Any] = {"id": f"msg_{request}", "role": "assistant", "model": "claude-opus-4-6"}
+        message: dict[str, Any] = {
+            "id": f"msg_{request}",
+            "role": "assistant",
+            "model": "claude-opus-4-6",
+        }
         message |= {"content": [block], "stop_reason": stop, "usage": usage}
         self._line("assistant", requestId=request, message=message)
 
     def _line(self, kind: str, **said: Any) -> None:
         self._lines += 1
-        self._at += 1
+        self._at += timedelta(seconds=1)
         uuid = f"{self.id[:8]}-0000-4000-8000-{self._lines:012d}"
-        minutes, seconds = divmod(self._at, 60)
         line = {
             "parentUuid": self._parent,
             "isSidechain": False,
@@ -59,7 +68,7 @@ class ClaudeSession:
             "type": kind,
             "uuid": uuid,
             **said,
-            "timestamp": f"2026-11-20T10:{int(minutes):02d}:{seconds:06.3f}Z",
+            "timestamp": self._at.isoformat().replace("+00:00", "Z"),
         }
         self._parent = uuid
         with self.path.open("a", encoding="utf-8") as file:

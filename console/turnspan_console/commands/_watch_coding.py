@@ -49,6 +49,7 @@ def coding(folders: tuple[Path, ...], project: str, once: bool, service: str | N
       turnspan watch coding --service systemd
     """
     from turnspan_clickhouse.files.file_lock import FileLock
+    from turnspan_clickhouse.receive.settings import FOLLOWING, NEWS
     from turnspan_clickhouse.spool.spool import Spool
     from turnspan_records.coding.folder_changes import FolderChanges
     from turnspan_records.coding.follower import (
@@ -98,7 +99,8 @@ def coding(folders: tuple[Path, ...], project: str, once: bool, service: str | N
                 raise Failure("Not everything has landed: see above.", UNAVAILABLE)
             return
         note(f"following {', '.join(map(str, transcript_folders(folders)))}")
-        follower.follow(FolderChanges(lambda: transcript_folders(folders), ended, note))
+        news = spool.folder / FOLLOWING / NEWS
+        follower.follow(FolderChanges(lambda: [*transcript_folders(folders), news], ended, note))
     finally:
         follower.close()
         lock.release()

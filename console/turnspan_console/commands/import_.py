@@ -79,7 +79,7 @@ def _import(
     from turnspan_console.panels.bars import Bars
     from turnspan_console.panels.import_report import print_report
     from turnspan_records.importing.import_run import import_log
-    from turnspan_records.importing.sources import SourceLogError
+    from turnspan_records.importing.sources import Completing, SourceLogError
 
     with Bars() as bars, failing(SourceLogError, SpoolError, code=UNAVAILABLE):
         log = importer(**options)
@@ -91,6 +91,9 @@ def _import(
             again=again,
             progress=lambda done, total: bars.show("rows", done, total),
         )
+        if isinstance(log, Completing) and not report.waiting:
+            with open_chosen() as store:
+                log.complete(store)
     if report.waiting:
         note(report.waiting)
     print_report(report, format_, Output())

@@ -110,7 +110,7 @@ def ask(
 
     \b
       turnspan watch failing_tools --column failure_rate --above 0.2 --since 1h --run ./page.sh
-      turnspan watch loops --above 0 --since 1d --webhook https://hooks.example.com/T0/B0
+      turnspan watch question loops --above 0 --since 1d --webhook https://hooks.example.com/T0/B0
       turnspan watch "SELECT sum(cost_usd) FROM llm_call WHERE start_time > today()" --above 50
       turnspan watch errors_by_type --above 100 --grafana rules.yaml
     """

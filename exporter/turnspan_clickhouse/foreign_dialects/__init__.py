@@ -44,11 +44,15 @@ _READERS: Final[Mapping[str, Callable[[ForeignSpan], ForeignCall]]] = {
     "vercel": vercel.read,
 }
 _OFFICIAL = ("opentelemetry.instrumentation.genai.", "opentelemetry.util.genai")
+CODING_SCOPES: Final = claude_code.SCOPES | {"codex.events", "gemini-cli.events"}
+"""The scopes of coding agents that also keep transcripts."""
 _OLD_PROMPT = ("gen_ai.prompt.0.role", "gen_ai.prompt.0.content", "gen_ai.completion.0.role")
 
 
 def detect(scope: str, attributes: Attributes) -> str | None:
     """The dialect that a span speaks; ``None`` for a span that is about no model, tool or agent."""
+    if semconv.CODING_TELEMETRY in attributes:
+        return None
     if scope.startswith(_OFFICIAL) or scope == "com.anthropic.sdk.python":
         return "genai"
     if scope in claude_code.SCOPES:

@@ -23,7 +23,7 @@ from opentelemetry.trace import (
 
 from turnspan.content.model import as_list, dumps_text
 from turnspan.runtime.errors import TurnspanError
-from turnspan_clickhouse.receive.log_events import CLAUDE_CODE, LogEvent, refusal
+from turnspan_clickhouse.receive.log_events import CLAUDE_CODE, CODING_AGENTS, LogEvent, refusal
 
 MAX_ATTRIBUTES = 10_000
 """Attributes kept of one span, event or link; what is over is counted on the span."""
@@ -93,7 +93,8 @@ class Decoded:
     spans: list[Received] = field(default_factory=list[Received])
     events: list[LogEvent] = field(default_factory=list[LogEvent])
     claude_code: list[LogEvent] = field(default_factory=list[LogEvent])
-    """Events that spans are to be made of."""
+    coding: list[LogEvent] = field(default_factory=list[LogEvent])
+    """Events that spans are to be made of: Claude Code's, and other coding agents'."""
     refused: dict[str, int] = field(default_factory=dict[str, int])
     size: int = 0
     parts: int = field(default_factory=lambda: MAX_PARTS)
@@ -134,6 +135,9 @@ class Decoded:
         """Add an event, or count it as refused."""
         if event.name in CLAUDE_CODE:
             self.claude_code.append(event)
+            return
+        if event.name in CODING_AGENTS:
+            self.coding.append(event)
             return
         reason = refusal(event)
         if reason:
@@ -212,6 +216,8 @@ def event_of(
     body = told.get("content")
     if isinstance(body, str) and body in CLAUDE_CODE:  # its name without the prefix is the event's
         name = body
+    if told.get("event.name") in CODING_AGENTS:  # Codex's own name says where its code is
+        name = ""
     name = name or str(told.pop("event.name", ""))
     whole = len(trace_id) == 16 and len(span_id) == 8 and any(trace_id) and any(span_id)
     ids = (trace_id.hex(), span_id.hex()) if whole else ("", "")

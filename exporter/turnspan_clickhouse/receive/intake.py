@@ -9,11 +9,19 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from turnspan.runtime.errors import TurnspanError
 from turnspan.runtime.guard import logger
+from turnspan_clickhouse.foreign_dialects import CODING_SCOPES
 from turnspan_clickhouse.receive.claude_code_events import ClaudeCodeEvents
-from turnspan_clickhouse.receive.decoded import Decoded, InternCache, MalformedOtlpError
+from turnspan_clickhouse.receive.coding_agent_events import CodingAgentEvents
+from turnspan_clickhouse.receive.decoded import (
+    Decoded,
+    InternCache,
+    MalformedOtlpError,
+    Received,
+)
 from turnspan_clickhouse.receive.http_body import (
     JSON,
     PROTOBUF,
@@ -22,6 +30,7 @@ from turnspan_clickhouse.receive.http_body import (
     decompressed,
 )
 from turnspan_clickhouse.receive.landing_request import Taken
+from turnspan_clickhouse.receive.log_events import as_telemetry
 from turnspan_clickhouse.receive.otlp_json import decode_json, decode_logs_json
 from turnspan_clickhouse.receive.otlp_protobuf import decode_logs_protobuf, decode_protobuf
 from turnspan_clickhouse.receive.receiver import Receiver
@@ -86,7 +95,7 @@ class Intake:
         self.notices = Notices()
         self.waiting = 0
         """Bytes of the requests under way, as sent and decompressed."""
-        self._claude_code = ClaudeCodeEvents()
+        self._agents = (ClaudeCodeEvents(), CodingAgentEvents())
         self._tokens = [token.encode() for token in tokens]
         # One thread for large bodies, which take seconds, and one for all others, which shall not
         # wait for them. More would only wait for each other's interpreter lock.
@@ -143,13 +152,24 @@ class Intake:
         try:
             shared = self._decoders[len(body) > _LARGE].shared[kind]
             decoded = _DECODERS[signal, kind](plain, shared)
-            self._claude_code.add_spans(decoded)
+            for events in self._agents:
+                events.add_spans(decoded)
+            if self.settings.transcripts:
+                decoded.spans = [
+                    replace(one, span=as_telemetry(one.span)) if _is_coding(one) else one
+                    for one in decoded.spans
+                ]
             return decoded
         except MalformedOtlpError as error:
             why = str(error)
         # A new one, raised here: the frames of that one hold what was decoded, thirty times the
         # body, until the loop comes to it, and the next body is being decoded meanwhile.
         raise MalformedOtlpError(why)
+
+
+def _is_coding(one: Received) -> bool:
+    scope = one.span.instrumentation_scope
+    return scope is not None and scope.name in CODING_SCOPES
 
 
 class Held:

@@ -39,6 +39,14 @@ CLAUDE_CODE: Final = frozenset(
     }
 )
 """Events of Claude Code that become spans, or go on them."""
+CODING_AGENTS: Final = frozenset(
+    {
+        *("codex.user_prompt", "codex.api_request", "codex.sse_event", "codex.tool_result"),
+        *("gemini_cli.user_prompt", "gemini_cli.api_response", "gemini_cli.api_error"),
+        "gemini_cli.tool_call",
+    }
+)
+"""Those of Codex and Gemini CLI."""
 NOT_TAKEN = "of log records only the GenAI conventions' events of content and evaluations are kept"
 NO_SPAN = "the event does not say which span it belongs to"
 TOO_LATE = "the event's span has landed and was let go: send logs no later than spans"
@@ -92,6 +100,20 @@ def with_events(span: ReadableSpan, events: Iterable[LogEvent]) -> ReadableSpan:
         else:
             attributes.update(event.attributes)
     attributes.update(span.attributes or {})
+    return _with(span, attributes, messages)
+
+
+def as_telemetry(span: ReadableSpan) -> ReadableSpan:
+    """The span as one that completes a transcript's records and is none itself: what it is of is
+    the value of the mark."""
+    said = dict(span.attributes or {})
+    mark = said.pop(semconv.OPERATION_NAME, "")
+    return _with(span, {**said, semconv.CODING_TELEMETRY: mark}, span.events)
+
+
+def _with(
+    span: ReadableSpan, attributes: dict[str, Any], messages: Sequence[Event]
+) -> ReadableSpan:
     return ReadableSpan(
         span.name,
         context=span.context,

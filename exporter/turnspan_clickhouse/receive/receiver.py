@@ -20,6 +20,7 @@ from turnspan import semconv
 from turnspan.runtime.guard import errors, logger
 from turnspan.tracing.content_store import ContentStore
 from turnspan_clickhouse.errors import SpoolError
+from turnspan_clickhouse.files.atomic_files import private_folder
 from turnspan_clickhouse.normalise.normaliser import Normaliser
 from turnspan_clickhouse.normalise.requested_tools import SCOPE
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
@@ -43,7 +44,7 @@ from turnspan_clickhouse.receive.receiver_stats import (
     ReceiverStats,
     write_receiver_stats,
 )
-from turnspan_clickhouse.receive.settings import ReceiveSettings
+from turnspan_clickhouse.receive.settings import FOLLOWING, NEWS, ReceiveSettings
 from turnspan_clickhouse.receive.trace_buffer import Trace, TraceBuffer
 from turnspan_clickhouse.rows.batch import Batch, Clock
 from turnspan_clickhouse.rows.tables import LlmCall, Record, SpanRow, ToolCall, TurnSummary
@@ -192,6 +193,8 @@ class Receiver:
         if last:
             self.counts["unmatched"] += self._events.given_up(everything=True)
         self.failure = ""
+        if self.settings.transcripts:
+            self._tell_followers(one for request in requests for one in request.parts[-1])
         self._shipper.wake()
         for request in requests:
             request.parts.pop()
@@ -204,6 +207,13 @@ class Receiver:
                 refused = request.refused()
                 self.counts["refused"] += refused.total() - refused[NOT_TAKEN]
                 request.answer.set_result(Taken(dict(refused)))
+
+    def _tell_followers(self, spans: Iterable[Received]) -> None:
+        """Wake who completes transcripts' records, by a folder that changes."""
+        if any(semconv.CODING_TELEMETRY in (one.span.attributes or {}) for one in spans):
+            with contextlib.suppress(OSError):  # they look again before long
+                private_folder(self.spool.folder / FOLLOWING / NEWS)
+                (self.spool.folder / FOLLOWING / NEWS / "received").touch()
 
     def _take(self, spans: Sequence[Received], last: bool) -> set[tuple[str, str]]:
         """Turn spans into blocks that wait to be written; returns the ids of poison ones."""

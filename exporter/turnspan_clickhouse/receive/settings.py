@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 DEFAULT_MAX_REQUEST_BYTES = 64 * 2**20
+
+FOLLOWING: Final = "coding"
+"""The folder of a spool in which those that import coding agents' transcripts keep their notes."""
+NEWS: Final = "telemetry"
+"""The folder in it that changes when telemetry of a coding agent was received."""
+
+
+def follows_transcripts(spool: Path) -> bool:
+    """Whether transcripts were followed, or a hook has run, for the store of this spool."""
+    return (spool / FOLLOWING).is_dir()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +47,6 @@ class ReceiveSettings:
     """How long a trace is kept without a new span."""
     fsync: bool = False
     """Whether a batch must survive a power cut, not only the process, before it is acknowledged."""
+    transcripts: bool = False
+    """Whether transcripts of coding agents are imported too: their telemetry then completes those
+    records, and makes none of its own."""

@@ -22,6 +22,7 @@ import orjson
 from turnspan.content.model import as_dict, as_list
 from turnspan_clickhouse.files.atomic_files import private_folder, remove, write_whole
 from turnspan_clickhouse.files.file_lock import FileLock
+from turnspan_clickhouse.receive.settings import FOLLOWING
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.importing.ids import hex_id
@@ -33,8 +34,6 @@ from turnspan_records.sql import statement
 
 AUTHOR: Final = "passive:coding-hooks"
 SOURCE: Final = "machine:hook"
-FOLDER: Final = "coding"
-"""In the spool's folder."""
 _PATIENCE: Final = 60.0
 """Seconds that a hook waits for another one of its session."""
 _LARGEST: Final = 16 * 2**20
@@ -70,7 +69,7 @@ class EditJudge:
         self._session = session_id
         self._folder = folder
         name = blake2b(session_id.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-        self._path = spool.folder / FOLDER / f"{name}.json"
+        self._path = spool.folder / FOLLOWING / f"{name}.json"
 
     @contextlib.contextmanager
     def alone(self) -> Generator[None]:

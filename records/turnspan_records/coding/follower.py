@@ -17,10 +17,11 @@ from turnspan_clickhouse.errors import SpoolError, StoreError
 from turnspan_clickhouse.files.atomic_files import private_folder
 from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.files.lock_holders import Holder, holder, signed
+from turnspan_clickhouse.receive.settings import FOLLOWING
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_records.access import Note, Opener
-from turnspan_records.coding.edit_outcomes import FOLDER
 from turnspan_records.coding.folder_changes import FolderChanges
+from turnspan_records.coding.telemetry_join import TelemetryJoin
 from turnspan_records.coding.transcripts.tools import TOOLS
 from turnspan_records.importing.import_run import import_log
 from turnspan_records.importing.sources import ImportReport, Part, SourceLog, SourceLogError
@@ -83,6 +84,7 @@ class TranscriptFollower:
         self._landed = landed
         self._note = note
         self._writer = SpoolWriter(spool)
+        self._telemetry = TelemetryJoin()
         self._reached: tuple[str, int] | None = None
         self._trouble = ""
 
@@ -110,6 +112,9 @@ class TranscriptFollower:
                 known=self._reached,
                 writer=self._writer,
             )
+            if not report.waiting:
+                with self._opener() as store:
+                    self._telemetry.join(store)
         except (SourceLogError, SpoolError, StoreError) as error:
             trouble = f"{str(error).rstrip('.')}. It is tried again."
         else:
@@ -130,7 +135,7 @@ def lock_following(spool: Spool) -> FileLock | Holder | None:
     Raises:
         OSError: the spool's folder cannot be written.
     """
-    path = private_folder(spool.folder / FOLDER) / _LOCK
+    path = private_folder(spool.folder / FOLLOWING) / _LOCK
     lock = FileLock.take(path)
     if lock is None:
         return holder(path)
@@ -138,7 +143,7 @@ def lock_following(spool: Spool) -> FileLock | Holder | None:
     return lock
 
 
-def transcript_folders(folders: Sequence[Path]) -> list[Path]:
+def transcript_folders(folders: Sequence[Path] = ()) -> list[Path]:
     """The folders that are watched: those that are named, else where the coding agents keep
     transcripts for this user. Of a file, a database's, it is the folder around it."""
     found = list(folders) or [

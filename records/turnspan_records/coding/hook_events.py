@@ -15,12 +15,14 @@ import orjson
 
 from turnspan.content.model import as_dict
 from turnspan_clickhouse.files.atomic_files import private_folder, remove, write_whole
+from turnspan_clickhouse.receive.settings import FOLLOWING
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_records.access import open_dsn
-from turnspan_records.coding.edit_outcomes import FOLDER, EditJudge
+from turnspan_records.coding.edit_outcomes import EditJudge
+from turnspan_records.coding.telemetry_join import TelemetryJoin
 from turnspan_records.coding.transcripts.tools import coding_log
 from turnspan_records.importing.import_run import import_log
 
@@ -95,6 +97,7 @@ def land_event(tool: str, text: str, dsn: Dsn) -> None:
         with open_dsn(dsn, create=True) as store:
             if event.transcript is not None:
                 _land(tool, event.transcript, store, spool)
+            TelemetryJoin().join(store, [event.session_id])
             judge.note(store)
             if event.name == END:
                 judge.judge()
@@ -121,7 +124,7 @@ class HookFailure:
 
 def remember_failure(dsn: Dsn, tool: str, error: BaseException) -> None:
     """Keep why a hook failed, for the doctor."""
-    path = dsn.spool / FOLDER / _FAILURE
+    path = dsn.spool / FOLLOWING / _FAILURE
     said = HookFailure(tool, time.time(), f"{type(error).__name__}: {error}"[:2000])
     with contextlib.suppress(OSError):  # the spool's own checks tell of that
         private_folder(path.parent)
@@ -131,12 +134,12 @@ def remember_failure(dsn: Dsn, tool: str, error: BaseException) -> None:
 def forget_failure(dsn: Dsn) -> None:
     """A hook has worked since."""
     with contextlib.suppress(OSError):
-        remove(dsn.spool / FOLDER / _FAILURE)
+        remove(dsn.spool / FOLLOWING / _FAILURE)
 
 
 def last_failure(dsn: Dsn) -> HookFailure | None:
     """What a hook failed at, if none has worked since."""
     try:
-        return HookFailure(**orjson.loads((dsn.spool / FOLDER / _FAILURE).read_bytes()))
+        return HookFailure(**orjson.loads((dsn.spool / FOLLOWING / _FAILURE).read_bytes()))
     except (OSError, orjson.JSONDecodeError, TypeError):
         return None

@@ -11,6 +11,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 
 from turnspan.tracing.content_store import Content, Fact
 from turnspan_clickhouse.rows.batch import Batch
+from turnspan_clickhouse.store.client import Store
 
 MAX_PROBLEMS: Final = 1_000
 """Problems that a report names; the rest is counted."""
@@ -94,6 +95,19 @@ class Restarting(Protocol):
 
     def again(self, position: str) -> str:
         """The position to begin anew at, by the one that it had come to (empty: none)."""
+        ...
+
+
+@runtime_checkable
+class Completing(Protocol):
+    """A log whose records take something from others that are in the store."""
+
+    def complete(self, store: Store) -> None:
+        """Complete the records, when they have landed.
+
+        Raises:
+            StoreError: as ``Store.query``.
+        """
         ...
 
 

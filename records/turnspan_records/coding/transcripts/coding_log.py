@@ -9,6 +9,8 @@ from typing import Final
 
 from turnspan.content.model import as_dict, as_text
 from turnspan.runtime.guard import errors
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.coding.telemetry_join import TelemetryJoin
 from turnspan_records.coding.transcripts.accounts import NOT_JSON, LineAccounts
 from turnspan_records.coding.transcripts.coding_turn import CodingScope
 from turnspan_records.coding.transcripts.events import CodingEvent, CodingTool
@@ -109,6 +111,10 @@ class CodingLog:
                 families.setdefault(family, []).append((rank, session))
         self._changed = None
         yield Part(position=str(position))
+
+    def complete(self, store: Store) -> None:
+        """Take from the agents' telemetry what it measures."""
+        TelemetryJoin().join(store)
 
     # -- which files ------------------
 
