@@ -28,8 +28,8 @@ from turnspan_records.importing.sources import ImportReport, Part, SourceLog, So
 
 _LOCK: Final = "watch.lock"
 _REST: Final = 2.0
-"""How many times as long as an import took the next one is waited for: a long session is read from
-its beginning each time it grows."""
+"""How many times as long as an import took of a processor the next one is waited for: a long
+session is read from its beginning each time it grows."""
 _LONGEST_REST: Final = 30.0
 
 
@@ -91,10 +91,10 @@ class TranscriptFollower:
     def follow(self, changes: FolderChanges) -> None:
         """Import whenever something has changed, until ``ended``."""
         for _ in changes:
-            began = time.monotonic()
+            began = time.process_time()
             if not self.land():
                 changes.retry()
-            took = time.monotonic() - began
+            took = time.process_time() - began
             self._ended.wait(min(_LONGEST_REST, _REST * took))
 
     def close(self) -> None:
