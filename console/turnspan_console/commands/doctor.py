@@ -48,8 +48,8 @@ def _checks(*, prove: bool) -> Iterator[Check]:
     from turnspan_clickhouse.errors import StoreError
     from turnspan_clickhouse.store.dsn import for_recording, parse
     from turnspan_console.checks.check import FAIL, WARN, Check, guarded
-    from turnspan_console.checks.coding import hook_checks
     from turnspan_console.checks.environment import environment_checks
+    from turnspan_console.checks.hooks import hook_checks
     from turnspan_console.checks.instrumentation import instrumentation_checks, unrecorded_checks
     from turnspan_console.checks.spool import receiver_checks, spool_checks
     from turnspan_console.checks.store import store_checks

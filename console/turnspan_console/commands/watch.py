@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from turnspan_console.commands._watch_coding import coding
+from turnspan_console.commands._coding_watch import coding
 from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import (
     chosen_dsn,
