@@ -37,6 +37,7 @@ PAGES = (
     "docs/api/*.md",
     "docs/migration/*.md",
     "docs/again/*.md",
+    "docs/coding/*.md",
 )
 
 PROVED_BY = {
