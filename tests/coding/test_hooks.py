@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from support.claude_sessions import ClaudeSession
 from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_console.checks.hooks import hook_checks
 from turnspan_console.cli import turnspan
 from turnspan_records.access import open_dsn
 from turnspan_records.coding.edit_outcomes import edits_of
@@ -87,55 +88,51 @@ class Work:
         return {str(row[0]): str(row[1]) for row in rows}
 
 
-def test_what_becomes_of_edits_is_the_turns_outcome(embedded_dsn: Dsn, tmp_path: Path) -> None:
-    """Kept, undone by hand or by git (also what was committed), changed, partly; a turn that edits
-    nothing has none; a person's judgment holds before it, and the same event again adds nothing."""
-    work = Work(tmp_path, embedded_dsn)
+def test_what_becomes_of_edits_is_the_turns_outcome(server_dsn: Dsn, tmp_path: Path) -> None:
+    """Kept, undone by hand or by git (also what was committed), changed or partly kept; a person's
+    judgment holds before it, and the same event again adds nothing."""
+    work = Work(tmp_path, server_dsn)
     work.turn("kept", a=("one", "1"))
     assert work.judged() == {}
     work.git("commit", "-qam", "Kept")
-    work.turn("undone", a=("two", "2"))
+    work.turn("undone", a=("two", "2"), c=("", "new"))
     assert work.judged() == {"kept": "used"}
     work.file.write_text("1\ntwo\n")
+    (work.repository / "c.py").unlink()
     work.turn("reverted", a=("1", "I"))
     work.git("commit", "-qam", "To be reverted")
     work.git("revert", "--no-edit", "HEAD")
     work.turn("changed", a=("1", "i"), b=("", "new"))
     work.file.write_text("i\ntwo\nmore\n")
-    work.turn("deleted", c=("", "new"))
-    (work.repository / "c.py").unlink()
-    work.turn("nothing")
     work.turn("ended", a=("more", "less"))
-    work.hook("SessionEnd")
     work.hook("SessionEnd")
     whole = {
         "kept": "used",
         "undone": "rejected",
         "reverted": "rejected",
         "changed": "modified",
-        "deleted": "rejected",
         "ended": "used",
     }
     assert work.judged() == whole
 
-    with open_dsn(embedded_dsn) as store:
+    with open_dsn(server_dsn) as store:
         (turn,) = store.query("SELECT turn_id FROM turn_summary WHERE user_message = 'kept'").rows
         counts = store.query("SELECT count(), uniqExact(annotation_id) FROM annotation").rows[0]
-    assert tuple(counts) == (6, 6)
-    words = ["--store", str(embedded_dsn), "annotate", str(turn[0]), "--outcome", "rejected"]
+    assert tuple(counts) == (5, 5)
+    words = ["--store", str(server_dsn), "annotate", str(turn[0]), "--outcome", "rejected"]
     assert CliRunner().invoke(turnspan, words).exit_code == 0
     work.hook("SessionEnd")
-    with open_dsn(embedded_dsn) as store:
+    with open_dsn(server_dsn) as store:
         rows = {str(row[0]): str(row[1]) for row in store.query(JUDGED).rows}
     assert rows == {**whole, "kept": "rejected"}
 
 
 def test_the_agent_never_waits_and_never_fails(
-    embedded_dsn: Dsn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server_dsn: Dsn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The process ends before the work begins; what failed is in the doctor's list until a hook
     works again. Codex names no transcript: it is found by its session."""
-    monkeypatch.setenv("TURNSPAN_STORE", str(embedded_dsn))
+    monkeypatch.setenv("TURNSPAN_STORE", str(server_dsn))
     program = Path(sys.executable).with_name("turnspan")
     began = time.monotonic()
     done = subprocess.run(
@@ -143,13 +140,13 @@ def test_the_agent_never_waits_and_never_fails(
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert time.monotonic() - began < 5
-    failure = embedded_dsn.spool / "coding" / "hook-failure.json"
+    failure = server_dsn.spool / "coding" / "hook-failure.json"
     end = time.monotonic() + 60
     while not failure.exists():
         assert time.monotonic() < end
         time.sleep(0.05)
-    doctor = CliRunner().invoke(turnspan, ["doctor", "--problems", "--format", "json"])
-    assert any("of claude-code failed" in one["finding"] for one in json.loads(doctor.stdout))
+    (check,) = hook_checks(server_dsn)
+    assert check.level == "warn" and "of claude-code failed" in check.finding
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
     event = json.dumps({"type": "agent-turn-complete", "thread-id": "s*/..", "cwd": str(tmp_path)})
     run = CliRunner().invoke(turnspan, ["hooks", "run", "codex", event])

@@ -149,7 +149,7 @@ def import_transcripts(dsn: Dsn, folder: Path, *words: str) -> None:
 @pytest.mark.parametrize(
     "first", ["transcripts", pytest.param("telemetry", marks=pytest.mark.release)]
 )
-def test_each_thing_is_one_record(embedded_dsn: Dsn, tmp_path: Path, first: str) -> None:
+def test_each_thing_is_one_record(server_dsn: Dsn, tmp_path: Path, first: str) -> None:
     """Content and tokens are the transcript's; durations, time to the first token, tries and the
     stated cost the telemetry's. Both may come again."""
     folder = tmp_path / "transcripts"
@@ -157,12 +157,12 @@ def test_each_thing_is_one_record(embedded_dsn: Dsn, tmp_path: Path, first: str)
     write_transcripts(folder)
     for order in (first, "telemetry", "transcripts"):
         if order == "telemetry":
-            with serving(embedded_dsn, transcripts=True) as served:
+            with serving(server_dsn, transcripts=True) as served:
                 send(served, telemetry())
         else:
-            import_transcripts(embedded_dsn, folder, "--again")
+            import_transcripts(server_dsn, folder, "--again")
     stated = (Decimal("0.5"), "provider")
-    calls = ask(embedded_dsn, CALLS)
+    calls = ask(server_dsn, CALLS)
     assert [call[:6] for call in calls[:2]] == [
         (CLAUDE, 0.9, 0.45, 2, *stated),
         (CLAUDE, 0.8, 0.45, 2, *stated),
@@ -175,34 +175,34 @@ def test_each_thing_is_one_record(embedded_dsn: Dsn, tmp_path: Path, first: str)
     ]
     assert [call[6] for call in calls] == ["", "Done"] * 3
     assert [call[7] for call in calls] == [103] * 2 + [100] * 2 + [50] * 2
-    tools = ask(embedded_dsn, TOOLS)
+    tools = ask(server_dsn, TOOLS)
     assert [tool[1:3] for tool in tools] == [
         ("Bash", 0.15),
         ("shell", 0.07),
         ("list_directory", 0.04),
     ]
-    turns = ask(embedded_dsn, TURNS)
+    turns = ask(server_dsn, TURNS)
     assert [turn[1:5] for turn in turns] == [
         (kind, "Fix it", 2, 1) for kind in ("claude-code", "codex", "gemini-cli")
     ]
     assert turns[0][5] == Decimal("1") and {turn[6] for turn in turns} != {"story"}
     rest = "SELECT count() FROM turn_summary WHERE scope_name NOT LIKE 'turnspan.import.%'"
-    assert ask(embedded_dsn, rest) == [(0,)]
-    import_transcripts(embedded_dsn, folder)
-    assert ask(embedded_dsn, CALLS) == calls and ask(embedded_dsn, TURNS) == turns
+    assert ask(server_dsn, rest) == [(0,)]
+    import_transcripts(server_dsn, folder)
+    assert ask(server_dsn, CALLS) == calls and ask(server_dsn, TURNS) == turns
 
 
-def test_without_transcripts_telemetry_makes_the_records(embedded_dsn: Dsn) -> None:
+def test_without_transcripts_telemetry_makes_the_records(server_dsn: Dsn) -> None:
     """Codex's and Gemini CLI's events are calls, tools and turns, sent twice the same ones."""
     records = [one for one in telemetry() if one.body is None]
-    assert not follows_transcripts(embedded_dsn.spool)
-    with serving(embedded_dsn) as served:
+    assert not follows_transcripts(server_dsn.spool)
+    with serving(server_dsn) as served:
         send(served, records)
         send(served, records)
         failed = said("codex.api_request", 9, CODEX, **{"http.response.status_code": 500})
         send(served, [failed])
     rows = ask(
-        embedded_dsn,
+        server_dsn,
         "SELECT session_id, provider, request_model, input_tokens, output_tokens, reasoning_tokens,"
         " round(duration, 3), tries, error_type FROM llm_call ORDER BY session_id, start_time",
     )
@@ -213,10 +213,10 @@ def test_without_transcripts_telemetry_makes_the_records(embedded_dsn: Dsn) -> N
         (GEMINI, "gcp.gemini", "gemini-3-pro", 50, 10, 3, 1.5, 1, ""),
         (GEMINI, "gcp.gemini", "gemini-3-pro", 50, 10, 3, 2.5, 1, ""),
     ]
-    tools = ask(embedded_dsn, TOOLS)
+    tools = ask(server_dsn, TOOLS)
     assert [tool[:3] for tool in tools] == [
         (CODEX, "shell", 0.07),
         (GEMINI, "list_directory", 0.04),
     ]
-    turns = ask(embedded_dsn, TURNS)
+    turns = ask(server_dsn, TURNS)
     assert [turn[1:5] for turn in turns] == [("codex", "", 3, 1), ("gemini-cli", "Fix it", 2, 1)]

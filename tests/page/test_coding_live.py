@@ -16,21 +16,20 @@ from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
 
-def test_a_running_session_is_shown_live(look: Look, tmp_path: Path) -> None:
+def test_a_running_session_is_shown_live(look: Look, server_dsn: Dsn, tmp_path: Path) -> None:
     """On a phone, in the dark: the prompt is there while the agent works, what it does is appended,
     and the turn ends; what agents read and write is only text."""
-    dsn = Dsn(scheme="chdb", path=tmp_path / "store")
-    with open_store(dsn) as store:
+    with open_store(server_dsn) as store:
         migrate(store)
     name = "0c000001-0000-4000-8000-000000000000"
     folder = tmp_path / "projects"
     session = ClaudeSession(folder / "shop" / f"{name}.jsonl", began=datetime.now(timezone.utc))
     session.ask("Fix \u202e<b>it</b> \x1b[31m")
     session.use("req_1", "toolu_1", "Bash", command="ls <script>")
-    words = ["--store", str(dsn), "watch", "coding", str(folder)]
+    words = ["--store", str(server_dsn), "watch", "coding", str(folder)]
     watch = subprocess.Popen([sys.executable, "-m", "turnspan_console", *words])
     try:
-        with served(str(dsn), tmp_path / "home") as page:
+        with served(str(server_dsn), tmp_path / "home") as page:
             seen = look(page, f"/s/shop/{name}?f=1", width=390, scheme="dark")
             seen.expected = ("ERR_CONNECTION_REFUSED",)  # of the server that ends before the page
             rows = seen.page.locator(".rows")
