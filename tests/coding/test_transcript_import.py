@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
-from support.coding_sessions import claude_lines
 from support.coding_transcripts import imported
+from support.generated_sessions import claude_lines
 from support.imported import Imported, iso, take_parts, written
 from turnspan import config
 from turnspan_clickhouse.rows.tables import MessageRow, SpanRow

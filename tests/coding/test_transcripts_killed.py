@@ -16,8 +16,8 @@ from typing import Any
 import orjson
 import pytest
 
-from support.coding_sessions import claude_lines
 from support.coding_transcripts import imported
+from support.generated_sessions import claude_lines
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from support.coding_sessions import session
 from support.improved import improved_records
 from support.landing import insert
 from support.rows import message, said
@@ -20,6 +21,7 @@ from support.training import Recorded, random_records
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
+from turnspan_records.coding.trajectories import TrajectoryRequest, export_trajectories
 from turnspan_records.training import Filters, TrainingSet, export, rule
 from turnspan_records.training.export_request import FORMATS, KINDS
 
@@ -117,7 +119,8 @@ def main() -> None:
     folder.mkdir(parents=True)
     with open_store(Dsn(scheme="chdb", path=folder.absolute() / ".store")) as store:
         migrate(store)
-        insert(store, *records().rows, *improved_records().rows)
+        insert(store, *records().rows, *improved_records().rows, *session())
+        export_trajectories(store, folder / "inspect", TrajectoryRequest("inspect"))
         for kind in KINDS:
             for form in FORMATS:
                 wanted = TrainingSet(kind, form, good=(rule("score>=1"), rule("outcome=used")))

@@ -23,8 +23,9 @@ from turnspan_clickhouse.rows.loop_tables import ArtifactRow
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.cli import turnspan
-from turnspan_console.panels.summary_pages import json_line, markdown, page_name, wikitext
+from turnspan_console.panels.summary_pages import json_line, markdown, wikitext
 from turnspan_records import Window
+from turnspan_records.access.whole_folders import page_name
 from turnspan_records.keeping import summaries as module
 from turnspan_records.keeping.summaries import Sessions, SessionSummary, number_of, summaries
 

@@ -17,9 +17,9 @@ from click.testing import CliRunner
 
 from support.assembled import FULL
 from support.camp_rows import ATTEMPTS, LINEAGE, ROLLOUTS, VERSIONS
-from support.coding_sessions import claude_lines
 from support.consortium_rows import JURY
 from support.consortium_runs import Shape, made_log
+from support.generated_sessions import claude_lines
 from support.import_kinds import KINDS, text_of
 from support.imported import written
 from support.llm_samples import sample

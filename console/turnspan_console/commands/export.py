@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -30,15 +30,16 @@ if TYPE_CHECKING:
 KINDS = ("sft", "preference", "kto", "reward", "cot")
 FORMATS = ("openai", "trl", "parquet")
 SESSION = "session"
+TRAJECTORIES = ("atif", "inspect")
 UNITS = ("turn", "call", "session")
 PAIRS = ("preferences", "corrections", "locked", "scores", "best")
 """As ``turnspan_records.training`` has them; importing that would slow the command's start."""
 
 
 @click.command(
-    "export", short_help="Export training data: fine-tuning, preferences, rewards, reasoning."
+    "export", short_help="Export training data, and sessions in the formats of other tools."
 )
-@click.argument("kind", type=click.Choice((*KINDS, SESSION)))
+@click.argument("kind", type=click.Choice((*KINDS, SESSION, *TRAJECTORIES)))
 @click.argument("session", metavar="[SESSION]", default="")
 @click.option(
     "--to",
@@ -46,7 +47,7 @@ PAIRS = ("preferences", "corrections", "locked", "scores", "best")
     required=True,
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="A new folder for the set; the file of a session, packed if its name ends in .zst.",
+    help="A new folder; for KIND session a file, packed if its name ends in .zst.",
 )
 @click.option(
     "--format", "format_", type=click.Choice(FORMATS), default="openai", show_default=True
@@ -99,9 +100,11 @@ PAIRS = ("preferences", "corrections", "locked", "scores", "best")
 @flag("--unfinished", "Include turns whose last call failed or whose reply was cut.")
 @click.option("--images", type=click.Choice(["urls", "files"]), help="How images are written.")
 @store_option
-def command(**given: Any) -> None:
+@click.pass_context
+def command(context: click.Context, /, **given: Any) -> None:
     """Export a training set of KIND: sft, preference, kto, reward or cot. With KIND session, export
-    SESSION as a file for `turnspan rerun`.
+    SESSION as a file for `turnspan rerun`. KIND atif (Harbor) and inspect (Inspect logs) write a
+    file a session: SESSION, or all sessions with a turn that the filters match.
 
     A RULE is outcome=used, flag=1, score>=8, evaluation:NAME>=0.5, evaluation:NAME=pass, locked
     (results of a locked lineage), correction (a person's rewrite of an agent's text) or any.
@@ -111,6 +114,7 @@ def command(**given: Any) -> None:
       turnspan export sft --to sets/good
       turnspan export preference --to sets/pairs --format trl --margin 2
       turnspan export session thread-42 --to thread-42.jsonl.zst
+      turnspan export atif --to trajectories --agent claude-code --since 7d
       turnspan export sft --to sets/tall --good 'score>=8' --where "tool_call_count > 3"
     """
     from turnspan_console.output import Output
@@ -122,8 +126,12 @@ def command(**given: Any) -> None:
     if given["kind"] == SESSION:
         _export_session(session, folder)
         return
+    if given["kind"] in TRAJECTORIES:
+        _refuse_others(context, given["kind"])
+        _export_trajectories(session, folder, **given)
+        return
     if session:
-        raise Failure(f"SESSION goes with `export session` only, not with {given['kind']}.", USAGE)
+        raise Failure(f"A set has no SESSION: leave it out of `export {given['kind']}`.", USAGE)
     with failing(ExportError, code=USAGE):
         wanted = _wanted(**given)
         with open_chosen() as store, Bars() as bars:
@@ -139,6 +147,47 @@ def command(**given: Any) -> None:
         raise Failure(
             "No record became a line, so there is no set: see the dropped records.", FINDING
         )
+
+
+_OF_TRAJECTORIES: Final = frozenset(
+    {"kind", "session", "folder", "project", "agents", "versions", "models", "stop_reasons"}
+    | {"since", "until", "where", "store"}
+)
+
+
+def _refuse_others(context: click.Context, kind: str) -> None:
+    """Refuse options that say something of sets only."""
+    from click.core import ParameterSource
+
+    for one in context.command.params:
+        given = context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
+        if given and one.expose_value and one.name not in _OF_TRAJECTORIES:
+            raise Failure(f"{one.opts[0]} does not apply to `export {kind}`: leave it out.", USAGE)
+
+
+def _export_trajectories(
+    session: str, folder: Path, kind: Any, since: str | None, until: str | None, **given: Any
+) -> None:
+    from turnspan_console.ids import record_of
+    from turnspan_console.output import Output
+    from turnspan_console.panels.bars import working
+    from turnspan_console.values import counted
+    from turnspan_records.coding.trajectories import TrajectoryRequest, export_trajectories
+    from turnspan_records.training import ExportError, Filters
+
+    names = ("project", "agents", "versions", "models", "stop_reasons", "where")
+    filters = Filters(window=read_window(since, until), **{name: given[name] for name in names})
+    with failing(ExportError, code=USAGE), open_chosen() as store, working("Writing"):
+        if session:
+            record = record_of(store, session, prefer=("session", "trace"))
+            session = record.session_id or record.trace_id or record.id
+            filters = replace(filters, project=record.project)
+        made = export_trajectories(store, folder, TrajectoryRequest(kind, filters, session))
+    if not made.sessions:
+        raise Failure("No session has anything to write: widen the filters.", FINDING)
+    Output().line(f"{folder}: {counted(made.sessions, 'session')}")
+    if made.empty:
+        note(f"{counted(made.empty, 'session')} left out: nothing in them has a place in {kind}.")
 
 
 def _export_session(session: str, path: Path) -> None:

@@ -142,7 +142,7 @@ def _into_folder(
 ) -> Iterator[bool]:
     """A file a session, in a folder of its project."""
     from turnspan_clickhouse.files.atomic_files import write_whole
-    from turnspan_console.panels.summary_pages import page_name
+    from turnspan_records.access.whole_folders import page_name
 
     for session in sessions:
         page = pages.write(session).encode()
@@ -159,7 +159,8 @@ def _into_wiki(
     wiki: MediaWiki, namespace: str, sessions: Iterable[SessionSummary]
 ) -> Iterator[bool]:
     """A page a session."""
-    from turnspan_console.panels.summary_pages import page_name, wikitext
+    from turnspan_console.panels.summary_pages import wikitext
+    from turnspan_records.access.whole_folders import page_name
 
     for session in sessions:
         name = f"{page_name(session.project)}/{page_name(session.session_id)}"

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
-from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 from turnspan_console import values
@@ -34,8 +33,6 @@ _MEMBERS: Final = (
 )
 """What a line of JSON has of a session, in this order."""
 _RENAMED: Final = {"nested": "nested_turns"}
-_PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9.-]+")
 _MARKDOWN: Final = re.compile(r"[\\`*_{}\[\]<>#|~&!$]")
 _WIKI_SAFE: Final = re.compile(r"[^0-9A-Za-z .,;?()%$+\u00b7\u2026\u00a0-\uffff-]")
 _TITLE: Final = re.compile(r"[^#<>\[\]{}|\x00-\x1f\x7f\ufffd]{1,200}")
@@ -51,15 +48,6 @@ class PageFormat(NamedTuple):
     suffix: str
     between: str = "\n"
     """What stands between two in one file."""
-
-
-def page_name(text: str) -> str:
-    """A name for a file or a wiki's page: as it is where no other text can have the same one,
-    whatever a system makes of letters' case, blanks and signs; else with a hash of it."""
-    if _PLAIN.fullmatch(text) and not text.endswith("."):
-        return text
-    digest = blake2b(text.encode(errors="surrogatepass"), digest_size=6).hexdigest()
-    return f"{_UNSAFE.sub('-', text)[:80].strip('-.') or 'session'}-{digest}"
 
 
 def markdown(session: SessionSummary) -> str:

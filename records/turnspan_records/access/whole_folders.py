@@ -5,13 +5,17 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Generator
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from turnspan.runtime.errors import TurnspanError
 from turnspan_clickhouse.files import held_files
+
+_PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9.-]+")
 
 
 class ExportError(TurnspanError, ValueError):
@@ -68,3 +72,12 @@ def hashed(path: Path) -> str:
         while piece := file.read(2**20):
             made.update(piece)
     return made.hexdigest()
+
+
+def page_name(text: str) -> str:
+    """A name for a file or a wiki's page: as it is where no other text can have the same one,
+    whatever a system makes of letters' case, blanks and signs; else with a hash of it."""
+    if _PLAIN.fullmatch(text) and not text.endswith("."):
+        return text
+    digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=6).hexdigest()
+    return f"{_UNSAFE.sub('-', text)[:80].strip('-.') or 'session'}-{digest}"

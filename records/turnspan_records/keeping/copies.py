@@ -167,8 +167,8 @@ def _key(table: str, project: str, scope: object, hash_: object) -> tuple[str, s
 
 
 def sift_set(folder: Path, tombstones: Tombstones, *, dry: bool = False) -> int:
-    """Take out of an exported set the lines that were made of what was forgotten; returns how many
-    (``dry``: would go).
+    """Take out of an exported set the lines, and the files of sessions, that were made of what was
+    forgotten; returns how many (``dry``: would go).
 
     The set is written anew beside itself and takes its own place, with a manifest that says so.
 
@@ -184,7 +184,9 @@ def sift_set(folder: Path, tombstones: Tombstones, *, dry: bool = False) -> int:
     for name in _splits(manifest):
         lines = enumerate(sources(folder, name))
         dropped[name] = {number for number, one in lines if _is_forgotten(one, tombstones)}
-    gone = sum(map(len, dropped.values()))
+    alone = (one for one in manifest["files"] if "source" in one)
+    whole = [one for one in alone if _is_forgotten(one["source"], tombstones)]
+    gone = sum(map(len, dropped.values())) + len(whole)
     if not gone or dry:
         return gone
     new = beside(folder, "new")
@@ -194,6 +196,9 @@ def sift_set(folder: Path, tombstones: Tombstones, *, dry: bool = False) -> int:
     for name, numbers in dropped.items():
         if numbers:
             _rewrite(new, name, numbers)
+    for one in whole:
+        (new / str(one["name"])).unlink()
+        manifest["files"].remove(one)
     _drop_images(new, manifest)
     _mend(new, manifest, gone)
     settle(folder)
@@ -239,12 +244,13 @@ def _is_forgotten(source: Mapping[str, Any], tombstones: Tombstones) -> bool:
 
 def _covers(source: Mapping[str, Any], tombstones: Tombstones) -> bool:
     project = str(source.get("project", ""))
-    id_, calls = str(source.get("id", "")), source.get("calls")
+    id_, calls, turns = str(source.get("id", "")), source.get("calls"), source.get("turns")
     named = [
         (PROJECT, project),
         (SESSION, str(source.get("session_id") or "")),
         *((kind, id_) for kind in (SESSION, TURN, SPAN, TRACE)),
         *((SPAN, str(call)) for call in (calls if is_list(calls) else ())),
+        *((TURN, str(turn)) for turn in (turns if is_list(turns) else ())),
     ]
     return any(tombstones.until(kind, project, one) for kind, one in named)
 
@@ -334,7 +340,8 @@ def _mend(new: Path, manifest: dict[str, Any], gone: int) -> None:
     for split, said in manifest["splits"].items():
         if split in lines:
             said["lines"], said["prompts"] = lines[split], prompts[split]
-    manifest["counts"]["lines"] = sum(lines.values())
+    alone = sum(int(one["lines"]) for one in manifest["files"] if "source" in one)
+    manifest["counts"]["lines"] = sum(lines.values()) + alone
     manifest["forgotten"] = int(manifest.get("forgotten", 0)) + gone
     card = new / "README.md"
     if card.exists():

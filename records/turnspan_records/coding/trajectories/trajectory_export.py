@@ -1,0 +1,193 @@
+"""Writes sessions as trajectories: a new folder with a file a session, complete or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import orjson
+
+from turnspan import __version__, config
+from turnspan.redaction.redactor import Redactor
+from turnspan_clickhouse.errors import QueryError
+from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.migrations import store_id
+from turnspan_records import copies_registry as registry
+from turnspan_records.access.whole_folders import ExportError, aside, page_name
+from turnspan_records.coding.trajectories.atif import trajectory
+from turnspan_records.coding.trajectories.inspect_log import evaluation_log
+from turnspan_records.conversation import Conversation
+from turnspan_records.replay import replay
+from turnspan_records.sandbox import RefusedError, Sandbox
+from turnspan_records.sql import statement
+from turnspan_records.training.card import MANIFEST
+from turnspan_records.training.export_request import Filters
+from turnspan_records.training.files import write_text
+
+TrajectoryFormat: TypeAlias = Literal["atif", "inspect"]
+
+_PAGE: Final = 500
+_FACTS: Final = (
+    *("process.working_directory", "vcs.repository.url.full", "vcs.repository.name"),
+    *("vcs.ref.head.name", "vcs.ref.head.revision", "turnspan.coding.tool"),
+)
+"""Attributes of a turn that say where a session worked."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrajectoryRequest:
+    """Which sessions, in which format: those with a turn that ``filters`` let through (of these
+    ``authors`` and ``only`` are about judgments and not looked at), or one by its id."""
+
+    format: TrajectoryFormat
+    filters: Filters = field(default_factory=Filters)
+    session: str = ""
+
+
+@dataclass(slots=True)
+class TrajectoryCounts:
+    """What an export wrote. ``empty``: sessions that have nothing the format has a place for."""
+
+    sessions: int = 0
+    records: int = 0
+    """Trajectories, logs, or trace records."""
+    empty: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    project: str
+    session_id: str
+    trace_id: str
+    facts: Mapping[str, str]
+
+
+def export_trajectories(
+    store: Store,
+    folder: Path,
+    wanted: TrajectoryRequest,
+    *,
+    redactor: Redactor | None = None,
+) -> TrajectoryCounts:
+    """Write sessions into a new folder, which is not made where there is nothing to write.
+
+    Every text is redacted again by the current rules. One session is in memory at a time.
+
+    Raises:
+        ExportError: the folder exists, cannot be registered, or ``where`` is no condition.
+        StoreError: as ``Store.query``.
+    """
+    try:
+        registry.register("export", folder, store_id(store))
+    except OSError as error:
+        raise ExportError(
+            f"The folder cannot be registered, so `turnspan forget` would miss it: {error}."
+        ) from None
+    counts = TrajectoryCounts()
+    files: list[dict[str, Any]] = []
+    redact = redactor or Redactor(config.active())
+    with aside(folder) as made:
+        for session in _sessions(store, wanted):
+            conversation = replay(store, session.project, session.session_id, session.trace_id)
+            text = _written(conversation, session.facts, wanted.format, redact, counts)
+            if text:
+                counts.sessions += 1
+                files.append(_write(made, conversation, text))
+            else:
+                counts.empty += 1
+        if files:
+            write_text(made / MANIFEST, _manifest(wanted, files, counts))
+        else:
+            made.rmdir()
+    return counts
+
+
+def _sessions(store: Store, wanted: TrajectoryRequest) -> Iterator[_Session]:
+    filters = wanted.filters
+    sql = statement("coding/trajectory_sessions", where=filters.where or "1")
+    given: dict[str, object] = {
+        **filters.window.parameters,
+        "project": filters.project,
+        "session": wanted.session,
+        "page": _PAGE,
+    }
+    for name in ("agents", "versions", "models", "stop_reasons"):
+        given[name] = list(getattr(filters, name))
+    after = ("", "", "")
+    sandbox = Sandbox(store) if filters.where else None
+    ask = sandbox.query if sandbox else store.query
+    try:
+        while True:
+            place = dict(zip(("after_project", "after_session", "after_trace"), after, strict=True))
+            rows = ask(sql, {**given, **place}).rows
+            for project, session, trace, attributes in rows:
+                after = (str(project), str(session), str(trace))
+                known = {name: str(attributes[name]) for name in _FACTS if attributes.get(name)}
+                yield _Session(*after, known)
+            if len(rows) < _PAGE:
+                return
+    except (RefusedError, QueryError) as error:
+        if sandbox is None:
+            raise
+        raise ExportError(f"The SQL condition cannot be asked of turn_summary: {error}") from None
+    finally:
+        if sandbox is not None:
+            sandbox.close()
+
+
+def _written(
+    conversation: Conversation,
+    facts: Mapping[str, str],
+    format_: TrajectoryFormat,
+    redactor: Redactor,
+    counts: TrajectoryCounts,
+) -> bytes:
+    """The session in its format, a document a line; empty where there is nothing to say."""
+    make = trajectory if format_ == "atif" else evaluation_log
+    document = make(conversation, facts)
+    documents = [document] if document else []
+    counts.records += len(documents)
+    return b"".join(
+        redactor.json(orjson.dumps(one).decode(), format_).encode() + b"\n" for one in documents
+    )
+
+
+def _write(folder: Path, conversation: Conversation, text: bytes) -> dict[str, Any]:
+    """Write the file of a session; returns what the manifest says of it."""
+    id_ = conversation.session_id or conversation.trace_id
+    name = f"{page_name(conversation.project)}/{page_name(id_)}.json"
+    (folder / name).parent.mkdir(mode=0o700, exist_ok=True)
+    write_text(folder / name, text.decode())
+    source = {
+        "project": conversation.project,
+        "id": id_,
+        "unit": "session",
+        "session_id": conversation.session_id,
+        "trace_id": conversation.trace_id,
+        "turns": [turn.turn_id for turn in conversation.turns()],
+        "calls": [call.span_id for call in conversation.calls()],
+    }
+    return {
+        "name": name,
+        "split": "",
+        "lines": text.count(b"\n"),
+        "bytes": len(text),
+        "sha256": hashlib.sha256(text).hexdigest(),
+        "source": source,
+    }
+
+
+def _manifest(
+    wanted: TrajectoryRequest, files: list[dict[str, Any]], counts: TrajectoryCounts
+) -> str:
+    said = {
+        "turnspan": __version__,
+        "query": {"kind": wanted.format, "session": wanted.session, "where": wanted.filters.where},
+        "counts": {"sessions": counts.sessions, "empty": counts.empty, "lines": counts.records},
+        "splits": {},
+        "files": files,
+    }
+    return orjson.dumps(said, option=orjson.OPT_INDENT_2).decode() + "\n"

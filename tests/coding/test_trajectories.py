@@ -1,0 +1,155 @@
+"""Sessions in the formats of others: each document is what the format itself asks for.
+
+The schemas beside this file are written by hand after the formats' sources; the formats' own
+readers read the same files in ``tests/loaders`` (Inspect) and were asked once by hand (Harbor).
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.coding_sessions import MODEL, NEW, OLD, coding_turn, session
+from support.landing import insert
+from support.shop_session import session as shop_session
+from turnspan_clickhouse.rows.tombstone_filter import Tombstones
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.window import Window, moment
+from turnspan_records.coding.trajectories import TrajectoryRequest, export_trajectories
+from turnspan_records.coding.trajectories.trajectory_export import TrajectoryFormat
+from turnspan_records.keeping.copies import sift_set
+from turnspan_records.training import ExportError, Filters
+
+VALIDATOR: Any = importlib.import_module("jsonschema").Draft202012Validator
+pytestmark = pytest.mark.with_schema
+SECRET = "sk-ant-api03-" + "a1B2" * 20
+HOSTILE = "\x1b[31m‮txt\x00 <script>"
+
+
+@pytest.fixture
+def filled(embedded: Store) -> Store:
+    """Two sessions of a coding agent, one of no coding agent, a turn that still runs."""
+    insert(embedded, *session("s1"), *session("s2"), *shop_session())
+    running: dict[str, Any] = {"status": "running", "stop_reason": "", "models": []}
+    insert(embedded, coding_turn("r1", 90, f"{HOSTILE} {SECRET}", session_id="s3", **running))
+    return embedded
+
+
+def _written(
+    store: Store, folder: Path, kind: TrajectoryFormat, filters: Filters | None = None
+) -> dict[str, list[Any]]:
+    """The documents of each file, by its name."""
+    made = export_trajectories(store, folder, TrajectoryRequest(kind, filters or Filters()))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert made.sessions == len(manifest["files"]) == len(list(folder.glob("*/*.json*")))
+    return {
+        one["name"]: [*map(json.loads, (folder / one["name"]).read_bytes().splitlines())]
+        for one in manifest["files"]
+    }
+
+
+def _require(name: str, document: Any) -> None:
+    schema = json.loads((Path(__file__).parent / f"{name}.schema.json").read_text())
+    VALIDATOR(schema).validate(document)
+
+
+def test_atif(filled: Store, tmp_path: Path) -> None:
+    """A step a message or reply, results with their calls, a subagent as its own trajectory."""
+    written = _written(filled, tmp_path / "atif", "atif")
+    assert sorted(written) == [
+        *("parser/s1.json", "parser/s2.json", "parser/s3.json", "shop/s1.json")
+    ]
+    for (document,) in written.values():
+        _require("atif", document)
+        for one in (document, *document.get("subagent_trajectories", [])):
+            assert [step["step_id"] for step in one["steps"]] == [*range(1, len(one["steps"]) + 1)]
+            for step in one["steps"]:
+                ids = {call["tool_call_id"] for call in step.get("tool_calls", [])}
+                results = step.get("observation", {}).get("results", [])
+                assert {result["source_call_id"] for result in results} <= ids
+    (made,) = written["parser/s1.json"]
+    assert [(step["source"], step["message"]) for step in made["steps"]] == [
+        ("user", "Fix the parser: it keeps blanks."),
+        ("agent", "I look."),
+        ("agent", ""),
+        ("agent", "Fixed."),
+        ("user", "No, that is wrong: strip blanks only."),
+        ("agent", ""),
+        ("agent", "Now only blanks."),
+    ]
+    edit, task = made["steps"][2]["observation"]["results"]
+    assert made["steps"][2]["tool_calls"][0]["arguments"]["new_string"] == NEW
+    assert edit == {"source_call_id": "c2", "content": "ok"}
+    assert task["subagent_trajectory_ref"] == [{"trajectory_id": "s1t2"}]
+    (reviewer,) = made["subagent_trajectories"]
+    assert reviewer["steps"][0]["extra"] == {"left_out": {"blob": 1}}
+    assert made["final_metrics"]["total_cost_usd"] == 3.0, "the turns' costs hold the subagent's"
+    assert made["final_metrics"]["total_prompt_tokens"] == 500
+    assert made["steps"][1]["metrics"]["cached_tokens"] == 60
+    assert made["extra"]["turnspan"]["vcs.repository.name"] == "parser"
+    (running,) = written["parser/s3.json"]
+    assert running["steps"][0]["message"].startswith(HOSTILE)
+    assert "a1B2" not in json.dumps(running), "texts are redacted again"
+
+
+def test_inspect(filled: Store, tmp_path: Path) -> None:
+    """A log a session and a sample a turn; its results are messages of tools."""
+    written = _written(filled, tmp_path / "inspect", "inspect")
+    (log,) = written["parser/s1.json"]
+    assert (log["version"], log["status"], log["eval"]["model"]) == (2, "success", MODEL)
+    assert log["eval"]["revision"]["origin"] == "https://example.org/ana/parser.git"
+    first, nested, last = log["samples"]
+    assert [message["role"] for message in first["messages"]] == [
+        *("user", "assistant", "tool", "assistant", "tool", "tool", "assistant")
+    ]
+    assert first["messages"][1]["content"][0]["reasoning"] == "First read it."
+    assert first["messages"][2]["content"] == OLD
+    assert nested["metadata"]["parent_turn_id"] == "s1t1"
+    assert last["output"]["choices"][0]["stop_reason"] == "tool_calls"
+    usage = log["stats"]["model_usage"][MODEL]
+    assert (usage["input_tokens"], usage["input_tokens_cache_read"]) == (240, 360)
+    (shop,) = written["shop/s1.json"]
+    failed = shop["samples"][0]["messages"][-2]
+    assert failed["error"]["message"] == "Error: no price"
+    assert written["parser/s3.json"][0]["results"]["completed_samples"] == 0
+
+
+def test_filters(filled: Store, tmp_path: Path) -> None:
+    """A session is written if a turn of it meets all filters."""
+    cases: list[tuple[Filters, list[str]]] = [
+        (Filters(project="shop"), ["shop/s1.json"]),
+        (Filters(agents=("reviewer",)), ["parser/s1.json", "parser/s2.json"]),
+        (Filters(where="tool_error_count > 0 AND session_id = 's2'"), ["parser/s2.json"]),
+        (Filters(window=Window(since=moment("2026-09-21T14:14:40"))), ["parser/s3.json"]),
+        (Filters(stop_reasons=("max_tokens",)), ["shop/s1.json"]),
+    ]
+    for number, (filters, names) in enumerate(cases):
+        assert sorted(_written(filled, tmp_path / str(number), "atif", filters)) == names
+    one = TrajectoryRequest("atif", Filters(project="parser"), session="s2")
+    assert export_trajectories(filled, tmp_path / "one", one).sessions == 1
+    none = TrajectoryRequest("atif", Filters(project="nothing"))
+    assert export_trajectories(filled, tmp_path / "none", none).sessions == 0
+    assert not (tmp_path / "none").exists()
+    for wrong in ("1) UNION ALL SELECT (1", "no_column = 1"):
+        refused = TrajectoryRequest("atif", Filters(where=wrong))
+        with pytest.raises(ExportError, match="condition"):
+            export_trajectories(filled, tmp_path / "wrong", refused)
+
+
+def test_forgotten(filled: Store, tmp_path: Path) -> None:
+    """The file of a session, turn or call that is forgotten goes, and the others stay."""
+    folder = tmp_path / "set"
+    _written(filled, folder, "atif")
+    gone = Tombstones()
+    gone.add(("session", "parser", "s2"), 2**62)
+    gone.add(("span", "shop", "l2"), 2**62)
+    assert sift_set(folder, gone, dry=True) == 2
+    assert sift_set(folder, gone) == 2
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert [one["name"] for one in manifest["files"]] == ["parser/s1.json", "parser/s3.json"]
+    assert manifest["counts"]["lines"] == manifest["forgotten"] == 2
+    assert sorted(path.name for path in folder.glob("*/*")) == ["s1.json", "s3.json"]
