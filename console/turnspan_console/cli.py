@@ -18,7 +18,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Begin": ("demo", "init"),
     "Read": (
         *("diagnose", "sessions", "turns", "errors", "replay", "why", "show", "find", "context"),
-        *("diff", "lineage", "compare", "consortium", "sql", "console"),
+        *("diff", "lineage", "compare", "consortium", "week", "sql", "console"),
     ),
     "Judge": ("review", "annotate", "prefer", "rank", "withdraw", "judge", "steer", "quality"),
     "Try again": ("rerun", "dataset", "experiment", "gate"),

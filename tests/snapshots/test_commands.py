@@ -99,6 +99,9 @@ READING: dict[str, str] = {
     " --where 'round = 1' --agent none",
     "export-pairs": "export preference --to {home}/pairs --pairs preferences --pairs scores",
     "export-session": "export session thread-7 --to {home}/thread-7.jsonl",
+    "export-atif": "export atif --to {home}/atif --project shop --where 'rounds > 0'",
+    "export-inspect": "export inspect thread-7 --to {home}/inspect",
+    "week": f"week --week 2026-W39 --project shop {JSON}",
     "export-score": "export sft --to {home}/scored --good 'score>=8' --only locked",
 }
 """The name of the snapshot and the command line."""

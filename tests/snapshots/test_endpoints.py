@@ -59,6 +59,7 @@ READING: dict[str, tuple[str, dict[str, Any]]] = {
     "overview_looks-filter": ("/api/overview/looks", {**SHOP, **TIME, "filter": TURN_FILTER}),
     "diagnostic-window": ("/api/diagnostic", {"name": "slow_calls", **SHOP, **TIME, "limit": 1}),
     **{f"diagnostic-{name}": ("/api/diagnostic", {"name": name}) for name in diagnostics()},
+    "week": ("/api/week", {"week": "2026-W39", **SHOP}),
     "outline": ("/api/outline", SESSION),
     "outline-loops": ("/api/outline", {**SHOP, "session": "loops"}),
     "outline-trace": ("/api/outline", {**SHOP, "trace": "9f" * 16}),

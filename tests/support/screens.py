@@ -72,6 +72,7 @@ def places(page: ServedPage) -> list[Place]:
         Place("consortium", ROWS),
         Place(f"consortium/{PROJECT}/{JURY}", ".decision"),
         Place("sql?q=SELECT%20*%20FROM%20turn_summary%20LIMIT%203", ".result tbody tr"),
+        Place("week?week=2026-W39", ".panel a.sql"),
         Place("settings", ".checks li"),
         Place("go/nothing-that-is", ".nothing"),
         Place("nowhere", ".nothing"),

@@ -7,3 +7,4 @@ export { Lineage } from "./screens/lineage";
 export { Review } from "./screens/review";
 export { Settings } from "./screens/settings";
 export { Sql } from "./screens/sql";
+export { Week } from "./screens/week";

@@ -1668,6 +1668,20 @@ export interface WantedQuery {
   filter?: string;
 }
 
+export interface WeekAnswer {
+  week: string;
+  since: string;
+  until: string;
+  before: string;
+  after: string;
+  parts: DiagnosticAnswer[];
+}
+
+export interface WeekQuery {
+  project?: string;
+  week?: string;
+}
+
 export interface Endpoints {
   "GET /api/call": { query: CallQuery; answer: CallScreen };
   "GET /api/request": { query: CallQuery; answer: RequestAnswer };
@@ -1731,5 +1745,6 @@ export interface Endpoints {
   "GET /api/lineage/experiments": { query: ExperimentsQuery; answer: Experiments };
   "GET /api/lineage": { query: LineageQuery; answer: ExperimentRecord };
   "POST /api/lineage/steer": { query: SteerQuery; answer: Steered };
+  "GET /api/week": { query: WeekQuery; answer: WeekAnswer };
   "GET /api/serving": { query: NoQuery; answer: Serving };
 }

@@ -81,7 +81,7 @@ def diagnostics() -> dict[str, Diagnostic]:
     }
     names = [name for name in ORDER if name in found]
     names += sorted(set(found) - set(names))
-    return {name: _read(name, found[name]) for name in names}
+    return {name: read_diagnostic(name, found[name]) for name in names}
 
 
 def find(name: str) -> Diagnostic:
@@ -101,13 +101,19 @@ def find(name: str) -> Diagnostic:
     raise KeyError(name)
 
 
-def _read(name: str, text: str) -> Diagnostic:
+def read_diagnostic(name: str, text: str, topic: str = "") -> Diagnostic:
+    """A diagnostic of the text of its file; ``topic`` is the folder of its own fragments.
+
+    Raises:
+        ValueError: the text lacks its title, question, remedy or query.
+    """
     header: dict[str, str] = {}
     lines = text.splitlines()
     for at, line in enumerate(lines):
         match = _HEADER.fullmatch(line)
         if match is None:
-            sql = with_fragments(_CHOICE.sub(_choice, "\n".join(lines[at:]).strip()))
+            sql = with_fragments("\n".join(lines[at:]).strip(), topic)
+            sql = _CHOICE.sub(_choice, sql)
             break
         header[match[1]] = match[2].strip()
     else:

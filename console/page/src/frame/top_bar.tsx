@@ -3,7 +3,7 @@ import { hint, shown } from "../keys";
 import { Icon } from "../parts/icon";
 import { ListBox } from "../parts/list_box";
 import { label, plain } from "../parts/text";
-import { param, setParams } from "../url";
+import { address, param, setParams } from "../url";
 import { useAsk } from "../use_ask";
 import { density, nextTheme, theme } from "./theme";
 
@@ -85,6 +85,7 @@ function Project() {
 function Window() {
   const since = param("since");
   const until = param("until");
+  if (address.value.path[0] === "week") return null; // It chooses its week itself.
   const known = !until && WINDOWS.some(({ value }) => value === since);
   const value = known ? since : " ";
   const other = { value, words: until ? range(since, until) : `since ${plain(since)}` };

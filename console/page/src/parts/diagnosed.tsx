@@ -48,7 +48,12 @@ export function Diagnosed({ name, title, columns, limit = 6, head }: Props) {
   );
 }
 
-function Rows({ answer, columns }: { answer: DiagnosticAnswer; columns: readonly string[] }) {
+interface RowsProps {
+  answer: DiagnosticAnswer;
+  columns: readonly string[];
+}
+
+export function Rows({ answer, columns }: RowsProps) {
   const places = columns.map((name) => answer.columns.indexOf(name)).filter((at) => at >= 0);
   return (
     <Scrolled label={`${answer.title}: rows`} look="behind">
@@ -56,6 +61,7 @@ function Rows({ answer, columns }: { answer: DiagnosticAnswer; columns: readonly
         columns={places.map((at) => ({
           ...columnOf(answer.columns, at, isNumber(answer.rows[0]?.[at])),
           head: heading(answer.columns[at] ?? ""),
+          look: isNumber(answer.rows[0]?.[at]) ? "count" : "text",
         }))}
         rows={answer.rows}
         keyOf={(_, index) => String(index)}

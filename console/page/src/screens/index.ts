@@ -61,6 +61,12 @@ export const SCREENS: readonly Screen[] = [
     rail: { group: "Look", icon: "circle-alert", key: "goErrors" },
   },
   {
+    name: "week",
+    title: "Week",
+    later: "Week",
+    rail: { group: "Look", icon: "clock" },
+  },
+  {
     name: "review",
     title: "Review",
     later: "Review",

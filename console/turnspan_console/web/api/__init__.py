@@ -24,6 +24,7 @@ from turnspan_console.web.api import (
     store,
     turns,
     views,
+    week,
 )
 from turnspan_console.web.api.address import Serving, serving_endpoint
 from turnspan_console.web.endpoints import WebEndpoint
@@ -47,6 +48,7 @@ _TOPICS = (
     context,
     consortium,
     lineage,
+    week,
 )
 
 _UNSERVED = Serving()

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from turnspan_records.coding.trajectories import utterances as spoken
-from turnspan_records.coding.trajectories.utterances import Utterance, without_nothing
+from turnspan_records.coding.trajectories.utterances import SpokenMessage, without_nothing
 from turnspan_records.conversation import (
     CallRecord,
     Conversation,
@@ -73,7 +73,7 @@ class _Trajectory:
             self._add(step)
 
     def _add(self, step: spoken.SpokenStep) -> None:
-        if isinstance(step, Utterance):
+        if isinstance(step, SpokenMessage):
             self._said(step)
         elif isinstance(step, CallRecord):
             self._replied(step)
@@ -86,7 +86,7 @@ class _Trajectory:
         head = {"step_id": len(self.steps) + 1, "source": source, "message": message}
         self.steps.append(head | without_nothing(values))
 
-    def _said(self, one: Utterance) -> None:
+    def _said(self, one: SpokenMessage) -> None:
         copied = one.role == "assistant"
         self._step(
             "agent" if copied else one.role if one.role in ("system", "user") else "system",

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from turnspan_records.coding.trajectories import utterances as spoken
-from turnspan_records.coding.trajectories.utterances import Utterance, without_nothing
+from turnspan_records.coding.trajectories.utterances import SpokenMessage, without_nothing
 from turnspan_records.conversation import CallRecord, Conversation, TurnRecord
 
 _STOPS: Final = {
@@ -72,7 +72,7 @@ def _sample(turn: TurnRecord) -> dict[str, Any]:
     messages: list[dict[str, Any]] = []
     calls: list[CallRecord] = []
     for step in spoken.utterances(turn.steps, turn.user_message):
-        if isinstance(step, Utterance):
+        if isinstance(step, SpokenMessage):
             role = step.role if step.role in ("user", "assistant") else "system"
             messages.append({"role": role, "content": step.text})
         elif isinstance(step, CallRecord):

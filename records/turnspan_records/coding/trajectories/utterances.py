@@ -26,7 +26,7 @@ _PLACED: Final = frozenset({"text", "reasoning", "tool_call", "tool_call_respons
 
 
 @dataclass(frozen=True, slots=True)
-class Utterance:
+class SpokenMessage:
     """A message that a model did not say in this session.
 
     ``role`` is ``system``, ``user`` or, for a reply of another session, ``assistant``.
@@ -39,7 +39,7 @@ class Utterance:
     """How many parts of each type the formats have no place for."""
 
 
-SpokenStep: TypeAlias = Utterance | CallRecord | ToolExecutionRecord | TurnRecord
+SpokenStep: TypeAlias = SpokenMessage | CallRecord | ToolExecutionRecord | TurnRecord
 
 
 def utterances(steps: Sequence[Step], prompt: str = "") -> Iterator[SpokenStep]:
@@ -52,17 +52,17 @@ def utterances(steps: Sequence[Step], prompt: str = "") -> Iterator[SpokenStep]:
     for step in steps:
         if isinstance(step, CallRecord):
             if step.system_prompt:
-                yield Utterance("system", step.system_prompt, step.start_time, {})
+                yield SpokenMessage("system", step.system_prompt, step.start_time, {})
             for message in step.new_messages:
                 if message.recorded and message.role != "tool" and not _is_results(message):
                     role = "system" if message.role == "developer" else message.role or "user"
                     heard = heard or role == "user"
-                    yield Utterance(role, message.text, step.start_time, left_out([message]))
+                    yield SpokenMessage(role, message.text, step.start_time, left_out([message]))
             if not heard:
                 heard = True
-                yield Utterance("user", prompt, step.start_time, {})
+                yield SpokenMessage("user", prompt, step.start_time, {})
         elif isinstance(step, TurnRecord) and not (step.parent_turn_id or _was_asked(step)):
-            yield Utterance("user", step.user_message, step.start_time, {})
+            yield SpokenMessage("user", step.user_message, step.start_time, {})
         yield step
 
 
