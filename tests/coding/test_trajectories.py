@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
-from support.coding_sessions import MODEL, NEW, OLD, coding_turn, session
+from support.coding_sessions import MODEL, NEW, OLD, PROJECT, coding_turn, session
 from support.landing import insert
+from support.rows import tool
 from support.shop_session import session as shop_session
+from turnspan_clickhouse.rows.tables import Record
 from turnspan_clickhouse.rows.tombstone_filter import Tombstones
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.window import Window, moment
@@ -153,3 +155,61 @@ def test_forgotten(filled: Store, tmp_path: Path) -> None:
     assert [one["name"] for one in manifest["files"]] == ["parser/s1.json", "parser/s3.json"]
     assert manifest["counts"]["lines"] == manifest["forgotten"] == 2
     assert sorted(path.name for path in folder.glob("*/*")) == ["s1.json", "s3.json"]
+
+
+def _edits(*runs: tuple[str, dict[str, Any] | str], **values: Any) -> list[Record]:
+    """A turn in which tools ran, one after the other: their names with their arguments."""
+    found: list[Record] = [coding_turn("e", 0, "Edit", session_id="e")]
+    for at, (name, given) in enumerate(runs):
+        place: dict[str, Any] = {"project": PROJECT, "session_id": "e", "turn_id": "e"}
+        text = given if isinstance(given, str) else json.dumps(given)
+        found.append(tool(f"e{at}", at + 1, name=name, arguments=text, **place, **values))
+    return found
+
+
+def _placed(record: Any) -> list[tuple[str, list[tuple[int, int]]]]:
+    """The files of a trace record with the first and last lines of their ranges."""
+    return [
+        (file["path"], [(r["start_line"], r["end_line"]) for r in talk["ranges"]])
+        for file in record["files"]
+        for talk in file["conversations"]
+    ]
+
+
+def test_agent_trace(filled: Store, tmp_path: Path) -> None:
+    """A record for each successful change: by the tool's patch, by what was written before, and
+    without ranges where neither tells."""
+    change = "*** Update File: /home/ana/parser/a.py\n@@\n one\n-two\n+TWO\n+2\n three"
+    diff = "--- a\n+++ b\n@@ -9,2 +9,3 @@ def f():\n x\n+y\n+z\n-w\n v\n@@ -20 +30,2 @@\n+end"
+    runs = (
+        ("Write", {"file_path": "/home/ana/parser/a.py", "content": "one\ntwo\nthree\n"}),
+        ("apply_patch", f"*** Begin Patch\n{change}\n*** End Patch"),
+        ("Edit", {"file_path": "b.py", "old_string": "x", "new_string": HOSTILE}),
+        ("Bash", {"command": "ls"}),
+    )
+    insert(filled, *_edits(*runs))
+    more = tool("e9", 9, name="replace", project=PROJECT, session_id="e", turn_id="e")
+    more.arguments = json.dumps({"file_path": "c.py", "old_string": "w", "new_string": "y\nz"})
+    more.attributes = {"turnspan.import.resultDisplay": json.dumps({"fileDiff": diff})}
+    failed = tool("e8", 8, name="Write", failed=True, project=PROJECT, session_id="e", turn_id="e")
+    failed.arguments = json.dumps(runs[0][1])
+    insert(filled, more, failed)
+    written = _written(filled, tmp_path / "traces", "agent-trace")
+    assert sorted(written) == ["parser/e.jsonl", "parser/s1.jsonl", "parser/s2.jsonl"]
+    for record in (one for ones in written.values() for one in ones):
+        _require("agent_trace", record)
+    assert [_placed(record) for record in written["parser/e.jsonl"]] == [
+        [("a.py", [(1, 3)])],
+        [("a.py", [(2, 3)])],
+        [("b.py", [])],
+        [("c.py", [(10, 11), (30, 30)])],
+    ]
+    first, again = written["parser/s1.jsonl"]
+    assert _placed(again) == [("src/parse.py", [(6, 6)])]
+    [talk] = first["files"][0]["conversations"]
+    assert talk["contributor"] == {"type": "ai", "model_id": f"anthropic/{MODEL}"}
+    assert talk["url"] == "turnspan:///s/parser/s1"
+    assert talk["related"][0] == {"type": "prompt", "url": "turnspan:///s/parser/s1?at=s1t1"}
+    assert first["vcs"] == {"type": "git", "revision": "0123456789abcdef0123456789abcdef01234567"}
+    assert first["tool"] == {"name": "claude-code", "version": "2.1.0"}
+    assert len({record["id"] for ones in written.values() for record in ones}) == 8

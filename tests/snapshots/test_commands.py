@@ -99,6 +99,8 @@ READING: dict[str, str] = {
     " --where 'round = 1' --agent none",
     "export-pairs": "export preference --to {home}/pairs --pairs preferences --pairs scores",
     "export-session": "export session thread-7 --to {home}/thread-7.jsonl",
+    "export-agent-trace": "export agent-trace --to {home}/traces",
+    "export-edits": "export preference --pairs edits --to {home}/edits",
     "export-atif": "export atif --to {home}/atif --project shop --where 'rounds > 0'",
     "export-inspect": "export inspect thread-7 --to {home}/inspect",
     "week": f"week --week 2026-W39 --project shop {JSON}",

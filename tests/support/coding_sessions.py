@@ -26,6 +26,7 @@ MODEL = "claude-opus-4-5"
 OLD = "def parse(text):\n    return text\n"
 NEW = "def parse(text):\n    return text.strip()\n"
 BETTER = "    return text.strip(' ')\n"
+PATCH = [" def parse(text):", "-    return text.strip()", "+    return text.strip(' ')"]
 EDIT = {"file_path": "/home/ana/parser/src/parse.py", "old_string": OLD, "new_string": NEW}
 AGAIN = {**EDIT, "old_string": "    return text.strip()\n", "new_string": BETTER}
 
@@ -116,7 +117,11 @@ def session(scope: str = "s1") -> list[Record]:
         call(id_("l5"), 21, turn_id=id_("t3"), round=1, input_messages=hashes(*third),
              output_messages=hashes(edits_again), **calls),
         tool(id_("x4"), 22, turn_id=id_("t3"), round=1, call_id="c4", **edit, failed=False,
-             result="ok", arguments=json.dumps(AGAIN)),
+             result="ok", arguments=json.dumps(AGAIN), attributes={
+                 "turnspan.import.toolUseResult": json.dumps({"structuredPatch": [
+                     {"oldStart": 4, "oldLines": 2, "newStart": 5, "newLines": 2, "lines": PATCH}
+                 ]})
+             }),
         call(id_("l6"), 23, turn_id=id_("t3"), round=2,
              input_messages=hashes(*third, edits_again, done_again),
              output_messages=hashes(sorry), **calls),

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 KINDS = ("sft", "preference", "kto", "reward", "cot")
 FORMATS = ("openai", "trl", "parquet")
 SESSION = "session"
-TRAJECTORIES = ("atif", "inspect")
+TRAJECTORIES = ("agent-trace", "atif", "inspect")
 UNITS = ("turn", "call", "session")
-PAIRS = ("preferences", "corrections", "locked", "scores", "best")
+PAIRS = ("preferences", "corrections", "locked", "scores", "best", "edits")
 """As ``turnspan_records.training`` has them; importing that would slow the command's start."""
 
 
@@ -103,8 +103,8 @@ PAIRS = ("preferences", "corrections", "locked", "scores", "best")
 @click.pass_context
 def command(context: click.Context, /, **given: Any) -> None:
     """Export a training set of KIND: sft, preference, kto, reward or cot. With KIND session, export
-    SESSION as a file for `turnspan rerun`. KIND atif (Harbor) and inspect (Inspect logs) write a
-    file a session: SESSION, or all sessions with a turn that the filters match.
+    SESSION as a file for `turnspan rerun`. KIND agent-trace, atif (Harbor) and inspect (Inspect
+    logs) write a file a session: SESSION, or all sessions with a turn that the filters match.
 
     A RULE is outcome=used, flag=1, score>=8, evaluation:NAME>=0.5, evaluation:NAME=pass, locked
     (results of a locked lineage), correction (a person's rewrite of an agent's text) or any.
@@ -120,6 +120,7 @@ def command(context: click.Context, /, **given: Any) -> None:
     from turnspan_console.output import Output
     from turnspan_console.panels.bars import Bars
     from turnspan_console.panels.training_set import print_made
+    from turnspan_records.coding.trajectories import corrected_edits
     from turnspan_records.training import ExportError, export
 
     folder, session = given.pop("folder"), given.pop("session")
@@ -135,7 +136,10 @@ def command(context: click.Context, /, **given: Any) -> None:
     with failing(ExportError, code=USAGE):
         wanted = _wanted(**given)
         with open_chosen() as store, Bars() as bars:
-            made = export(store, folder, wanted, progress=bars.show)
+            edits = None
+            if "edits" in wanted.pairs:
+                edits = corrected_edits(store, wanted.filters.project, wanted.filters.window)
+            made = export(store, folder, wanted, progress=bars.show, edits=edits)
     print_made(made, Output())
     if not made.lines and wanted.needs_judgment and not made.manifest["counts"]["looked_at"]:
         raise Failure(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from types import MappingProxyType
 from typing import Final
 
 import orjson
 
-from turnspan.content.model import Part, as_dict, as_list
+from turnspan.content.model import TOOL_CALL, Part, as_dict, as_list
 from turnspan.dialects.convert import ITEMISED
 from turnspan.redaction.redactor import Redactor
 from turnspan.turn import stop_reasons
@@ -177,6 +178,22 @@ class SessionDialogues:
         except UnfitError:
             return None
 
+    def reply(
+        self, call: CallRow, changed: Mapping[str, object] = MappingProxyType({})
+    ) -> list[Chat]:
+        """What a call said; ``changed`` has other arguments of tool calls, by their ids.
+
+        Raises:
+            UnfitError: a chat message has no place for it.
+        """
+        made: list[Chat] = []
+        for hash_ in call.outputs if self._is_items(call) else call.outputs[:1]:
+            found = self._converted(hash_, changed)
+            if isinstance(found, str):
+                raise UnfitError(found)
+            made += found
+        return joined(made) if any(one.item for one in made) else made
+
     def written(self, text: str) -> Chat:
         """A text as a reply, redacted."""
         part: Part = {"type": "text", "content": self._redactor.text(text, "artifact")}
@@ -218,7 +235,9 @@ class SessionDialogues:
             items = items or (bool(found) and found[0].item)
         return joined(made) if items else made
 
-    def _converted(self, hash_: str) -> list[Chat] | str:
+    def _converted(
+        self, hash_: str, changed: Mapping[str, object] = MappingProxyType({})
+    ) -> list[Chat] | str:
         stored = self._scope.messages.get(hash_)
         if stored is None:
             return "content_missing"
@@ -227,6 +246,9 @@ class SessionDialogues:
         where = "output" if role == "assistant" else "input"
         try:
             parts = [as_dict(one) or {} for one in as_list(orjson.loads(text)) or []]
+            for part in parts:
+                if part.get("type") == TOOL_CALL and part.get("id") in changed:
+                    part["arguments"] = changed[str(part["id"])]
             kept = self._redactor.parts(parts, where)
             left["redacted_now"] += kept is not parts
             made = chats(role, name, kept, dialect, self._style, left)

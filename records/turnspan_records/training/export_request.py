@@ -17,7 +17,7 @@ Kind: TypeAlias = Literal["sft", "preference", "kto", "reward", "cot"]
 Format: TypeAlias = Literal["openai", "trl", "parquet"]
 Unit: TypeAlias = Literal["turn", "call", "session"]
 Together: TypeAlias = Literal["session", "user", "lineage"]
-PairSource: TypeAlias = Literal["preferences", "corrections", "locked", "scores", "best"]
+PairSource: TypeAlias = Literal["preferences", "corrections", "locked", "scores", "best", "edits"]
 Images: TypeAlias = Literal["urls", "files"]
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -224,4 +224,6 @@ class TrainingSet:
     def needs_judgment(self) -> bool:
         """Whether only what was judged can become a sample."""
         rules = {"sft": self.good, "cot": self.good, "kto": (*self.good, *self.bad)}
+        if self.kind == "preference" and "edits" in self.pairs:
+            return False
         return all(one.kind != "any" for one in rules.get(self.kind, ()))

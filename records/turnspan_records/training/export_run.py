@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -26,6 +26,7 @@ from turnspan_records.training.columns import Shape, fitting, told_apart
 from turnspan_records.training.conversations import SessionDefinitions, SessionDialogues
 from turnspan_records.training.corrections import Corrections
 from turnspan_records.training.counts import Counts, UnfitError
+from turnspan_records.training.edit_pairs import CorrectedEdit, EditPairs
 from turnspan_records.training.export_request import TrainingSet
 from turnspan_records.training.files import File, Images, LinesFile, write_text
 from turnspan_records.training.lines import NearDuplicates, SetLine, as_json, lines
@@ -65,24 +66,28 @@ def export(
     *,
     redactor: Redactor | None = None,
     progress: Progress | None = None,
+    edits: Iterable[CorrectedEdit] | None = None,
 ) -> Exported:
     """Write a training set into a new folder, completely or not at all.
 
     A set without a line is not written; ``counts`` and ``manifest`` say why. Every text is redacted
     again by the current rules: those of ``redactor``, else of this process's configuration. The
-    same records and the same request give the same bytes.
+    same records and the same request give the same bytes. ``edits`` are what the pairs ``edits``
+    are made of: ``corrected_edits`` of ``turnspan_records.coding.trajectories`` finds them.
 
     Raises:
         ExportError: the set cannot be made as asked.
         StoreError: as ``Store.query``.
     """
+    if "edits" in wanted.pairs and (wanted.kind != "preference" or edits is None):
+        raise ExportError("The pairs `edits` are of kind preference, and need what was corrected.")
     _note(store, Path(folder))
     with aside(Path(folder)) as made:
         work = made / _WORK
         work.mkdir(mode=0o700)
         run = _ExportRun(store, made, wanted, redactor or Redactor(config.active()), progress)
         with closing(Workbench(work)) as bench:
-            run.read(bench)
+            run.read(bench, edits or ())
             run.write(bench)
         run.clear()
         manifest = run.describe()
@@ -133,7 +138,7 @@ class _ExportRun:
 
     # -- reading ------------------
 
-    def read(self, bench: Workbench) -> None:
+    def read(self, bench: Workbench, edits: Iterable[CorrectedEdit]) -> None:
         """Make every sample."""
         wanted = self._wanted
         pages = judgments.pages(self._store, wanted.filters)
@@ -144,6 +149,7 @@ class _ExportRun:
         written = Artifacts(self._store, bench.database)
         related = Related(written.any, locked.experiments(bench.database))
         corrections = Corrections(bench, wanted, written, self.counts)
+        edit_pairs = EditPairs(bench, wanted, edits, self.counts)
         style = style_of(wanted, self._images)
         definitions = SessionDefinitions(self._store, self._redactor)
         total = scopes.number_listed(self._store, wanted.filters)
@@ -167,6 +173,7 @@ class _ExportRun:
                     for one in units.of(scope, chosen):
                         self._sample(bench, these.project, one, samples, written)
                         corrections.add(these.project, one, samples)
+                        edit_pairs.add(these.project, one, samples)
                 done += len(calls)
                 self._progress("reading", min(done, total), total)
         bench.order()

@@ -16,7 +16,7 @@ from turnspan_records.training.counts import Counts
 from turnspan_records.training.export_request import TrainingSet
 from turnspan_records.training.workbench import SampleRow, Workbench
 
-_STRENGTH = {"preference": 2, "correction": 2, "locked": 1, "score": 0}
+_STRENGTH = {"preference": 2, "correction": 2, "locked": 1, "edit": 1, "score": 0}
 """Of the sources of pairs: a person's word of this very pair is the strongest."""
 
 
@@ -39,6 +39,10 @@ def make(work: Workbench, wanted: TrainingSet, counts: Counts) -> None:
     if "locked" in wanted.pairs:
         for pair in _locked(work, wanted, counts):
             _keep(work, pair, counts)
+    for project, chosen, rejected in work.edits:
+        one, other = work.find(project, chosen), work.find(project, rejected)
+        if one is not None and other is not None:
+            _keep(work, SamplePair(one, other, "edit"), counts)
     if "scores" in wanted.pairs or "best" in wanted.pairs:
         for group in work.prompts():
             for pair in _scored(group, wanted, counts):

@@ -22,6 +22,7 @@ from turnspan_records.training.conversations import (
 )
 from turnspan_records.training.counts import UnfitError
 from turnspan_records.training.export_request import JudgmentInForce, TrainingSet
+from turnspan_records.training.scopes import CallRow
 from turnspan_records.training.tokens import Tokens
 from turnspan_records.training.tool_ids import prompt_hash, require_reply, with_ids
 from turnspan_records.training.units import Candidate
@@ -122,6 +123,26 @@ class Samples:
         reply = self._conversations.replied(call)
         told.left_out["reply_around_the_text"] += (reply or "").strip() != said_by_agent.strip()
         return self._made(one, told, judged)
+
+    def of_reply(
+        self,
+        one: Candidate,
+        changed: Mapping[str, object],
+        judged: Mapping[str, JudgmentInForce],
+    ) -> Sample:
+        """The sample of the reply of a unit's last call, with other arguments of tool calls.
+
+        Raises:
+            UnfitError: as ``of``.
+        """
+        told = self._conversations.asked(one.calls[-1])
+        told.completion += self._conversations.reply(one.calls[-1], changed)
+        told.trained += [True] * len(told.completion)
+        return self._made(one, told, judged)
+
+    def asks(self, call: CallRow) -> set[str]:
+        """The ids of the tool calls that a reply asks for. Raises ``UnfitError`` as ``of``."""
+        return {id_ for message in self._conversations.reply(call) for id_, _ in message.asks}
 
     def _made(
         self, one: Candidate, told: TrainingDialogue, judged: Mapping[str, JudgmentInForce]

@@ -55,6 +55,8 @@ class Workbench:
         self._written = (folder / "texts").open("rb", buffering=0)
         self._at = 0
         self.samples = 0
+        self.edits: list[tuple[str, str, str]] = []
+        """Project, and the units of a corrected edit and of what the agent had edited."""
         self.blocks = False
         """Whether a message of any has blocks as its content."""
         self._families: dict[bytes, bytes] = {}

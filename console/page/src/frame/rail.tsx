@@ -55,7 +55,7 @@ function Places() {
         </section>
       ))}
       <Views />
-      <section aria-label="This page">
+      <section aria-label="Settings">
         <PlacesOf group="Settings" />
       </section>
     </div>

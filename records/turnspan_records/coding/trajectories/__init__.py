@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from turnspan_records.coding.trajectories.corrected_edits import (
+    corrected_edits as corrected_edits,
+)
 from turnspan_records.coding.trajectories.trajectory_export import (
     TrajectoryCounts as TrajectoryCounts,
 )

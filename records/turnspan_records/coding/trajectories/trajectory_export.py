@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,18 +15,19 @@ from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import store_id
 from turnspan_records import copies_registry as registry
-from turnspan_records.access.whole_folders import ExportError, aside, page_name
+from turnspan_records.access.whole_folders import ExportError, aside, hashed, page_name
+from turnspan_records.coding.trajectories.agent_trace import trace_records
 from turnspan_records.coding.trajectories.atif import trajectory
 from turnspan_records.coding.trajectories.inspect_log import evaluation_log
 from turnspan_records.conversation import Conversation
-from turnspan_records.replay import replay
+from turnspan_records.replay import RowsOfSession, replay, session_rows
 from turnspan_records.sandbox import RefusedError, Sandbox
 from turnspan_records.sql import statement
 from turnspan_records.training.card import MANIFEST
 from turnspan_records.training.export_request import Filters
 from turnspan_records.training.files import write_text
 
-TrajectoryFormat: TypeAlias = Literal["atif", "inspect"]
+TrajectoryFormat: TypeAlias = Literal["agent-trace", "atif", "inspect"]
 
 _PAGE: Final = 500
 _FACTS: Final = (
@@ -92,12 +92,15 @@ def export_trajectories(
     with aside(folder) as made:
         for session in _sessions(store, wanted):
             conversation = replay(store, session.project, session.session_id, session.trace_id)
-            text = _written(conversation, session.facts, wanted.format, redact, counts)
-            if text:
-                counts.sessions += 1
-                files.append(_write(made, conversation, text))
-            else:
+            documents = _documents(store, session, conversation, wanted.format)
+            if not documents:
                 counts.empty += 1
+                continue
+            counts.sessions += 1
+            counts.records += len(documents)
+            texts = (redact.json(orjson.dumps(one).decode(), wanted.format) for one in documents)
+            text = "".join(f"{one}\n" for one in texts)
+            files.append(_write(made, conversation, wanted.format, text))
         if files:
             write_text(made / MANIFEST, _manifest(wanted, files, counts))
         else:
@@ -138,29 +141,29 @@ def _sessions(store: Store, wanted: TrajectoryRequest) -> Iterator[_Session]:
             sandbox.close()
 
 
-def _written(
-    conversation: Conversation,
-    facts: Mapping[str, str],
-    format_: TrajectoryFormat,
-    redactor: Redactor,
-    counts: TrajectoryCounts,
-) -> bytes:
-    """The session in its format, a document a line; empty where there is nothing to say."""
+def _documents(
+    store: Store, session: _Session, conversation: Conversation, format_: TrajectoryFormat
+) -> list[dict[str, Any]]:
+    """The session in its format; nothing where the format has no place for what there is."""
+    if format_ == "agent-trace":
+        place = RowsOfSession(session.project, session.session_id, session.trace_id)
+        rows = session_rows(store, "replay/tools", place, columns="span_id, attributes")
+        beside = {str(row["span_id"]): row["attributes"] for row in rows}
+        return trace_records(conversation, session.facts, beside)
     make = trajectory if format_ == "atif" else evaluation_log
-    document = make(conversation, facts)
-    documents = [document] if document else []
-    counts.records += len(documents)
-    return b"".join(
-        redactor.json(orjson.dumps(one).decode(), format_).encode() + b"\n" for one in documents
-    )
+    document = make(conversation, session.facts)
+    return [document] if document else []
 
 
-def _write(folder: Path, conversation: Conversation, text: bytes) -> dict[str, Any]:
+def _write(
+    folder: Path, conversation: Conversation, format_: TrajectoryFormat, text: str
+) -> dict[str, Any]:
     """Write the file of a session; returns what the manifest says of it."""
     id_ = conversation.session_id or conversation.trace_id
-    name = f"{page_name(conversation.project)}/{page_name(id_)}.json"
+    suffix = ".jsonl" if format_ == "agent-trace" else ".json"
+    name = f"{page_name(conversation.project)}/{page_name(id_)}{suffix}"
     (folder / name).parent.mkdir(mode=0o700, exist_ok=True)
-    write_text(folder / name, text.decode())
+    write_text(folder / name, text)
     source = {
         "project": conversation.project,
         "id": id_,
@@ -173,9 +176,9 @@ def _write(folder: Path, conversation: Conversation, text: bytes) -> dict[str, A
     return {
         "name": name,
         "split": "",
-        "lines": text.count(b"\n"),
-        "bytes": len(text),
-        "sha256": hashlib.sha256(text).hexdigest(),
+        "lines": text.count("\n"),
+        "bytes": (folder / name).stat().st_size,
+        "sha256": hashed(folder / name),
         "source": source,
     }
 

@@ -1,0 +1,222 @@
+"""Agent Trace, version 0.1.0: which lines of which files a tool call of an agent wrote.
+
+Source: the specification of agent-trace.dev (repository ``cursor/agent-trace``, commit 2754f077).
+A record is about one tool call. Its lines are numbered as the file was after that call: by the
+patch that the tool recorded beside its result, else by what the session wrote into the file
+before. Where neither tells, the file stands without ranges.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final
+from urllib.parse import quote
+from uuid import NAMESPACE_URL, uuid5
+
+import orjson
+
+from turnspan.content.model import as_dict, as_list
+from turnspan_records.coding.authorship.edits import FileChange, added, changes_of
+from turnspan_records.coding.trajectories.utterances import without_nothing, written_time
+from turnspan_records.conversation import (
+    CallRecord,
+    Conversation,
+    Step,
+    ToolExecutionRecord,
+    TurnRecord,
+)
+
+VERSION: Final = "0.1.0"
+_PROVIDERS: Final = {
+    **dict.fromkeys(("gcp.gemini", "gcp.gen_ai"), "google"),
+    **dict.fromkeys(("azure.ai.openai", "azure.ai.inference"), "azure"),
+    "gcp.vertex_ai": "google-vertex",
+    "aws.bedrock": "amazon-bedrock",
+    "x_ai": "xai",
+    "mistral_ai": "mistral",
+}
+"""Values of ``gen_ai.provider.name`` that models.dev calls otherwise."""
+_HUNK: Final = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+
+_Lines = list[tuple[int, str]]
+"""Lines that were written, with their numbers."""
+
+
+def trace_records(
+    conversation: Conversation,
+    facts: Mapping[str, str],
+    attributes: Mapping[str, Mapping[str, str]],
+) -> list[dict[str, Any]]:
+    """A record for each successful tool call of a session that changed files, in their order.
+
+    Args:
+        conversation: a session, as ``replay`` gives it.
+        facts: attributes of its first turn: working folder and commit.
+        attributes: of its tool calls, by their spans: what the tool recorded beside a result.
+    """
+    made: list[dict[str, Any]] = []
+    files: dict[str, list[str]] = {}
+    runs = sorted(_runs(conversation.steps, None), key=lambda run: run[0].start_time)
+    for tool, turn, call in runs:
+        written: dict[str, _Lines] = {}
+        for change in () if tool.failed else changes_of(tool.name, tool.arguments):
+            written.setdefault(change.path, []).extend(_apply(change, files))
+        patched = _patched(attributes.get(tool.span_id, {}).values())
+        if len(written) == 1 and patched:  # what the tool says goes before what was worked out
+            written = dict.fromkeys(written, patched)
+        if written:
+            made.append(_record(conversation, facts, (tool, turn, call), written))
+    return made
+
+
+_ToolRunPlace = tuple[ToolExecutionRecord, TurnRecord | None, CallRecord | None]
+
+
+def _runs(steps: Sequence[Step], turn: TurnRecord | None) -> Iterator[_ToolRunPlace]:
+    for step in steps:
+        if isinstance(step, TurnRecord):
+            yield from _runs(step.steps, step)
+        elif isinstance(step, ToolExecutionRecord):
+            yield step, turn, None
+        else:
+            yield from ((one.execution, turn, step) for one in step.requests if one.execution)
+
+
+def _apply(change: FileChange, files: dict[str, list[str]]) -> _Lines:
+    """Change a file as far as it is known; returns the lines that are new, if their place is."""
+    known, after = files.pop(change.path, []), change.after
+    if after is None:
+        return []
+    if change.before is None:
+        files[change.path] = list(after)
+        return list(enumerate(after, 1))
+    before = list(change.before)
+    last = len(known) - len(before) if before else -1
+    places = [at for at in range(last + 1) if known[at : at + len(before)] == before]
+    if len(places) != 1:
+        return []
+    at = places[0]
+    known[at : at + len(before)] = after
+    files[change.path] = known
+    return [(at + place + 1, after[place]) for place in added(before, after)]
+
+
+def _patched(texts: Iterable[str]) -> _Lines:
+    """The new lines of what a tool recorded: ``structuredPatch`` (Claude Code) or a unified diff
+    (Codex, Gemini CLI, OpenCode), whatever the attribute is called."""
+    for text in texts:
+        if "@@ -" in text or '"newStart"' in text:
+            try:
+                found = _hunks(orjson.loads(text))
+            except orjson.JSONDecodeError:
+                found = _hunks(text)
+            if found:
+                return found
+    return []
+
+
+def _hunks(value: Any) -> _Lines:
+    """Of an object the first member that has any: others say the same again."""
+    if isinstance(value, str):
+        return _diffed(value)
+    if (items := as_dict(value)) is None:
+        return [line for one in as_list(value) or [] for line in _hunks(one)]
+    if isinstance(start := items.get("newStart"), int):
+        lines = as_list(items.get("lines")) or []
+        return _diffed("\n".join([f"@@ -0 +{start} @@", *map(str, lines)]))
+    found: _Lines = []
+    for one in items.values():
+        found = found or _hunks(one)
+    return found
+
+
+def _diffed(diff: str) -> _Lines:
+    lines: _Lines = []
+    at = 0
+    for line in diff.split("\n"):
+        if begun := _HUNK.match(line):
+            at = int(begun[1])
+        elif at and line[:1] in (" ", "+", ""):
+            lines += [(at, line[1:])] * line.startswith("+")
+            at += 1
+    return lines
+
+
+def _record(
+    conversation: Conversation,
+    facts: Mapping[str, str],
+    run: _ToolRunPlace,
+    written: Mapping[str, _Lines],
+) -> dict[str, Any]:
+    tool, turn, call = run
+    session = conversation.session_id or conversation.trace_id
+    url = f"turnspan:///s/{quote(conversation.project, safe='')}/{quote(session, safe='')}"
+    own = f"{url}?at={quote(tool.span_id)}"
+    related = [{"type": "tool_call", "url": own}]
+    if turn is not None:
+        related.insert(0, {"type": "prompt", "url": f"{url}?at={quote(turn.turn_id)}"})
+    contributor = without_nothing({"type": "ai", "model_id": _model_id(call)[:250]})
+    folder = facts.get("process.working_directory", "")
+    revision = facts.get("vcs.ref.head.revision", "")
+    named = facts.get("turnspan.coding.tool") or (turn.agent_name if turn else "")
+    made = {
+        "version": VERSION,
+        "id": str(uuid5(NAMESPACE_URL, own)),
+        "timestamp": written_time(tool.start_time + timedelta(seconds=tool.duration)),
+        "vcs": {"type": "git", "revision": revision} if revision else None,
+        "tool": without_nothing({"name": named, "version": turn.agent_version if turn else ""}),
+        "files": [
+            {
+                "path": _relative(path, folder),
+                "conversations": [
+                    {
+                        "url": url,
+                        "contributor": contributor,
+                        "ranges": _ranges(lines),
+                        "related": related,
+                    }
+                ],
+            }
+            for path, lines in written.items()
+        ],
+        "metadata": {"dev.turnspan": {"lines": "of the file after this tool call"}},
+    }
+    return without_nothing(made)
+
+
+def _model_id(call: CallRecord | None) -> str:
+    if call is None or "/" in call.model or not call.model or not call.provider:
+        return call.model if call else ""
+    return f"{_PROVIDERS.get(call.provider, call.provider)}/{call.model}"
+
+
+def _relative(path: str, folder: str) -> str:
+    """A path from the working folder, with ``/``; one outside of it as it is."""
+    path, folder = path.replace("\\", "/"), folder.replace("\\", "/").rstrip("/")
+    return posixpath.normpath(path.removeprefix(f"{folder}/") if folder else path)
+
+
+def _ranges(lines: _Lines) -> list[dict[str, Any]]:
+    """Runs of lines, each with the hash of its text."""
+    runs: list[_Lines] = []
+    for line in sorted(dict(lines).items()):
+        if runs and line[0] == runs[-1][-1][0] + 1:
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    return [
+        {
+            "start_line": run[0][0],
+            "end_line": run[-1][0],
+            "content_hash": f"sha256:{_digest(run)}",
+        }
+        for run in runs
+    ]
+
+
+def _digest(run: _Lines) -> str:
+    return hashlib.sha256("\n".join(text for _, text in run).encode()).hexdigest()[:32]
