@@ -21,6 +21,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         *("diff", "lineage", "compare", "consortium", "week", "sql", "console"),
     ),
     "Judge": ("review", "annotate", "prefer", "rank", "withdraw", "judge", "steer", "quality"),
+    "Code": ("blame", "survival"),
     "Try again": ("rerun", "dataset", "experiment", "gate"),
     "Curate": ("export", "summaries"),
     "Keep": ("retain", "restore", "forget"),

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import threading
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
@@ -64,7 +66,7 @@ class Repository:
             raise SourceError(f"{folder} is not a folder.")
         if self._line("rev-parse", "--is-shallow-repository") == "true":
             raise SourceError(f"{folder} is a shallow clone: run `git fetch --unshallow` in it.")
-        roots = self._text("rev-list", "--max-parents=0", "--first-parent", "HEAD").split()
+        roots = self.text("rev-list", "--max-parents=0", "--first-parent", "HEAD").split()
         self.first_commit: str = roots[-1]
         """What it has in common with all its clones."""
         bare = self._line("rev-parse", "--is-bare-repository") == "true"
@@ -82,7 +84,7 @@ class Repository:
         while True:
             bounds = [f"--since=@{since // 10**9}"] if since else []
             revisions = [f"{first}..HEAD"] if first else ["HEAD"]
-            answer = self._text(*_LOG, *bounds, *revisions, "--", path)
+            answer = self.text(*_LOG, *bounds, *revisions, "--", path)
             renamed = None
             for change in reversed(parsed(answer)):
                 found.append(change)
@@ -99,9 +101,7 @@ class Repository:
     def authors(self, merge: FileCommit) -> list[tuple[str, str]]:
         """Who made what a merge brought to a file: names and addresses."""
         first, *others = merge.parents
-        answer = self._text(
-            "log", "-z", "--format=%an%n%ae", *others, f"^{first}", "--", merge.path
-        )
+        answer = self.text("log", "-z", "--format=%an%n%ae", *others, f"^{first}", "--", merge.path)
         made = [one.partition("\n") for one in answer.split("\0") if one.strip()]
         return [(name, address.strip()) for name, _, address in made]
 
@@ -121,7 +121,7 @@ class Repository:
         """Of a commit in which a file disappeared: where it went to."""
         if not change.parents:
             return None
-        tokens = self._text(
+        tokens = self.text(
             *("diff-tree", "-r", "-M", "--raw", "--no-abbrev", "-z", "--no-commit-id"),
             *("--no-ext-diff", "--no-textconv", change.parents[0], change.commit),
         ).split("\0")
@@ -135,25 +135,44 @@ class Repository:
         return None
 
     def _line(self, *arguments: str) -> str:
-        return self._text(*arguments).rstrip("\n")
+        return self.text(*arguments).rstrip("\n")
 
-    def _text(self, *arguments: str) -> str:
+    def text(self, *arguments: str) -> str:
+        """The answer to one question.
+
+        Raises:
+            SourceError: there is none, or it is too long.
+        """
         return self._bytes(*arguments).decode("utf-8", "surrogateescape")
 
     def _bytes(self, *arguments: str) -> bytes:
         status, answer, told = self._run(arguments)
         if status:
-            said = told.decode("utf-8", "replace").strip().splitlines()
-            why = said[-1] if said else f"status {status}"
-            raise SourceError(f"git cannot be asked about {self._folder}: {why}")
+            raise self._refused(status, told)
         return answer
 
-    def _run(self, arguments: tuple[str, ...]) -> tuple[int, bytes, bytes]:
+    def blobs(self, ids: Iterable[str]) -> Iterator[bytes]:
+        """The contents of files as they were committed, in the order of their ids."""
+        with tempfile.TemporaryFile() as asked:
+            asked.write("".join(f"{id_}\n" for id_ in ids).encode("ascii"))
+            asked.seek(0)
+            with self._start(("cat-file", "--batch"), asked) as process:
+                assert process.stdout is not None
+                for head in process.stdout:
+                    size = head.split()[-1]
+                    if not size.isdigit():
+                        process.kill()
+                        raise SourceError(f"git has no {head.decode('ascii', 'replace').strip()}.")
+                    yield process.stdout.read(int(size) + 1)[:-1]
+
+    def _start(
+        self, arguments: tuple[str, ...], asked: IO[bytes] | None = None
+    ) -> subprocess.Popen[bytes]:
         command = [os.fsencode(one) for one in ("git", *_SAFE, *arguments)]
         try:
             # Without what turns `git` to another repository or has it run something.
             kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-            process = subprocess.Popen(
+            return subprocess.Popen(
                 command,
                 cwd=self._folder,
                 env={
@@ -163,12 +182,39 @@ class Repository:
                     "GIT_NO_LAZY_FETCH": "1",
                     "GIT_CONFIG_COUNT": "0",
                 },
-                stdin=subprocess.DEVNULL,
+                stdin=asked or subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
         except FileNotFoundError:
             raise SourceError("There is no `git` on the path.") from None
+
+    def lines(self, *arguments: str) -> Iterator[bytes]:
+        """The lines of a long answer, as they come, without their line feeds."""
+        process = self._start(arguments)
+        errors: list[bytes] = []
+        assert process.stdout is not None and process.stderr is not None
+        told = threading.Thread(target=_drain, args=(process.stderr, errors))
+        told.start()
+        with process:
+            try:
+                for line in process.stdout:
+                    yield line.removesuffix(b"\n")
+            except BaseException:  # the reader has enough
+                process.kill()
+                raise
+            finally:
+                told.join()
+        if process.wait():
+            raise self._refused(process.returncode, b"".join(errors))
+
+    def _refused(self, status: int, told: bytes) -> SourceError:
+        said = told.decode("utf-8", "replace").strip().splitlines()
+        why = said[-1] if said else f"status {status}"
+        return SourceError(f"git cannot be asked about {self._folder}: {why}")
+
+    def _run(self, arguments: tuple[str, ...]) -> tuple[int, bytes, bytes]:
+        process = self._start(arguments)
         errors: list[bytes] = []
         assert process.stdout is not None and process.stderr is not None
         told = threading.Thread(target=_drain, args=(process.stderr, errors))

@@ -1,0 +1,87 @@
+"""``turnspan survival``: how many of the lines that agents wrote still stand."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from turnspan_console.failures import FINDING, UNAVAILABLE, Failure, failing
+from turnspan_console.options import (
+    format_option,
+    open_chosen,
+    project_option,
+    store_option,
+    valued,
+)
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from turnspan_console.output import Output
+    from turnspan_records.coding.authorship.survival import Outcome, Standing, Survival
+
+
+@click.command("survival", short_help="Count how many of the agents' lines stand after days.")
+@click.argument("repositories", nargs=-1, metavar="[REPO]...", type=click.Path(path_type=Path))
+@valued(
+    "--by",
+    "model",
+    "What lines are grouped by.",
+    kind=click.Choice(("model", "task", "tool", "repository")),
+)
+@project_option
+@format_option("table", "json")
+@store_option
+def command(repositories: tuple[Path, ...], by: str, project: str, format_: str) -> None:
+    """Count how many of the lines that coding agents wrote in git repositories (default: this one)
+    stand on the main line after 1, 7 and 30 days, and what a line that stands cost.
+
+    A column counts the lines that are old enough for it.
+
+    \b
+      turnspan survival
+      turnspan survival ~/one ~/other --by repository
+    """
+    from turnspan_console.output import Output
+    from turnspan_records.coding.authorship.survival import repository_outcomes, survival
+    from turnspan_records.quality.sources import SourceError
+
+    found: list[Outcome] = []
+    with open_chosen() as store, failing(SourceError, code=UNAVAILABLE):
+        for folder in repositories or (Path(),):
+            found += repository_outcomes(store, folder, project, by, round(time.time()))
+    groups = survival(found)
+    if format_ == "json":
+        Output().json({"by": by, "groups": groups})
+    elif groups:
+        _print(groups, by, Output())
+    if not groups:
+        raise Failure("No recorded agent wrote a line here: see `turnspan import`.", FINDING)
+
+
+def _print(groups: list[Survival], by: str, output: Output) -> None:
+    from turnspan_console.panels.results import print_rows
+    from turnspan_console.values import dollars
+
+    def money(value: Decimal | None) -> str:
+        return "unknown" if value is None else dollars(value)
+
+    names = (by, "turns", "lines", "1 day", "7 days", "30 days", "now", "cost", "cost a line")
+    rows = [
+        (
+            *(one.name or "unknown", one.turns, one.lines, *map(_share, one.after)),
+            *(money(one.cost_usd), money(one.cost_per_line_usd)),
+        )
+        for one in groups
+    ]
+    print_rows(names, rows, output)
+    unknown = sum(one.turns_without_cost for one in groups)
+    if unknown:
+        output.line(f"\nThe cost of {unknown:,} turns is unknown and counted nowhere.")
+
+
+def _share(one: Standing) -> str:
+    return f"{one.standing / one.lines:.0%} of {one.lines:,}" if one.lines else "-"

@@ -1,0 +1,273 @@
+"""What a tool call of a coding agent changes in files, by each tool's own arguments.
+
+The shapes are those of the transcripts of Claude Code (``Edit``, ``MultiEdit``, ``Write``,
+``NotebookEdit``), Codex (``apply_patch`` as free text, arguments or a command), Gemini CLI
+(``replace``, ``write_file``), OpenCode (``edit``, ``write``, ``patch``), Copilot (``edit``,
+``create``, ``str_replace_editor``), Pi (``edit``, ``write``) and what is called alike elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any, Final, cast
+
+SHELLS: Final = frozenset(
+    (
+        *("bash", "shell", "execcommand", "runshellcommand", "executebash", "localshell", "exec"),
+        *("execute", "runterminalcmd", "runcommand", "shellexec", "terminal", "executecommand"),
+    )
+)
+"""Tools that run a command; names in lower case, without ``_``, ``-`` and blanks."""
+EDITORS: Final = frozenset(
+    (
+        *(
+            "edit",
+            "multiedit",
+            "write",
+            "notebookedit",
+            "replace",
+            "writefile",
+            "editfile",
+            "patch",
+        ),
+        *("create", "createfile", "strreplaceeditor", "strreplacebasededittool", "strreplace"),
+        *("searchreplace", "applypatch", "writetofile", "replaceinfile", "insert", "filewrite"),
+    )
+)
+_PATH = ("file_path", "filePath", "path", "notebook_path", "target_file", "filename", "file")
+_OLD = ("old_string", "oldString", "oldText", "old_str", "search")
+_NEW = ("new_string", "newString", "newText", "new_str", "replace", "insert_text")
+_WHOLE = ("content", "file_text", "contents", "fileContent")
+_COMMAND = ("command", "cmd", "script")
+_FOLDER = ("workdir", "cwd", "working_directory", "directory")
+_BEGIN: Final = "*** Begin Patch"
+_HEREDOC = re.compile(
+    r"(?m)^(?P<line>[^\n]*?<<-?\s*(['\"]?)(?P<end>[\w.]+)\2[^\n]*)\n"
+    r"(?P<text>.*?)^[ \t]*(?P=end)[ \t]*$",
+    re.DOTALL,
+)
+_INTO = re.compile(r"(?<![<>&\d])(>>?)\s*(?:'([^']+)'|\"([^\"]+)\"|([^\s;&|<>'\"]+))")
+_BLOCK = re.compile(
+    r"(?ms)^(?:<{5,}|-{5,}) ?SEARCH>?\n(.*?)^={5,}\n(.*?)^(?:>{5,}|\+{5,}) ?REPLACE>?"
+)
+_NAMED = re.compile(r"[\s_-]")
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What a tool call changed in one file."""
+
+    path: str
+    """As the tool names it."""
+    before: tuple[str, ...] | None
+    """The lines that ``after`` replaces; None: the whole file, whatever was in it."""
+    after: tuple[str, ...] | None
+    """None: a command wrote the file, and its text does not state which lines."""
+    by_command: bool = False
+
+
+def plain_name(name: str) -> str:
+    """A tool's name as ``EDITORS`` and ``SHELLS`` have it: ``strreplace`` of ``str_replace``."""
+    return _NAMED.sub("", name.rpartition(".")[2]).lower()
+
+
+def changes_of(name: str, arguments: str) -> list[FileChange]:
+    """The changes of a tool call that succeeded; none of a tool that changes no file.
+
+    ``arguments`` is JSON, or the free text of a patch. A patch is one wherever it stands.
+    """
+    called = plain_name(name)
+    if called not in EDITORS and called not in SHELLS:
+        return []
+    try:
+        value: Any = json.loads(arguments)
+    except ValueError:
+        value = arguments
+    if isinstance(value, str):
+        return list(_patch(value)) if _BEGIN in value else []
+    if not isinstance(value, dict):
+        return []
+    given = cast("dict[str, Any]", value)
+    if called in SHELLS:
+        return _of_command(given)
+    for text in given.values():
+        if isinstance(text, str) and text.lstrip().startswith(_BEGIN):
+            return list(_patch(text))
+    path = _text(given, _PATH)
+    return list(_of_editor(path, given)) if path else []
+
+
+def _of_editor(path: str, given: Mapping[str, Any]) -> Iterator[FileChange]:
+    edits = given.get("edits")
+    if isinstance(edits, str):  # some models write the list as text
+        try:
+            edits = json.loads(edits)
+        except ValueError:
+            edits = None
+    if isinstance(edits, list):
+        for one in list[Any](edits):
+            if isinstance(one, dict):
+                yield from _replacement(path, cast("dict[str, Any]", one))
+        return
+    if given.get("command") in ("view", "undo_edit"):
+        return
+    source, diff = given.get("new_source"), given.get("diff")
+    if isinstance(source, str):
+        yield FileChange(path, (), _cell(source))
+    elif isinstance(diff, str):
+        for old, new in _BLOCK.findall(diff):
+            yield FileChange(path, _lines(old), _lines(new))
+    elif (whole := _text(given, _WHOLE)) is not None and _text(given, _OLD) is None:
+        yield FileChange(path, None, _lines(whole))
+    elif isinstance(sketch := given.get("code_edit"), str):
+        yield FileChange(path, (), _lines(sketch))
+    else:
+        yield from _replacement(path, given)
+
+
+def _replacement(path: str, given: Mapping[str, Any]) -> Iterator[FileChange]:
+    old, new = _text(given, _OLD), _text(given, _NEW)
+    if new is not None:
+        yield FileChange(path, _lines(old or ""), _lines(new))
+    elif old is not None:
+        yield FileChange(path, _lines(old), ())
+
+
+def _cell(source: str) -> tuple[str, ...]:
+    """The lines of a notebook's cell as its file has them."""
+    lines = source.splitlines(keepends=True)
+    return tuple(json.dumps(line, ensure_ascii=False) for line in lines)
+
+
+def _patch(text: str) -> Iterator[FileChange]:
+    """The changes of a patch in Codex's form."""
+    path, whole = "", False
+    before: list[str] = []
+    after: list[str] = []
+
+    def done() -> Iterator[FileChange]:
+        if path and (before or after):
+            yield FileChange(path, None if whole else tuple(before), tuple(after))
+        before.clear()
+        after.clear()
+
+    for line in text[text.index(_BEGIN) :].splitlines():
+        head = re.match(r"\*\*\* (Add|Update|Delete) File: (.+)", line)
+        if head is not None or line.startswith("*** End Patch"):
+            yield from done()
+            path, whole = (head[2].strip(), head[1] == "Add") if head else ("", False)
+            if head is None:
+                return
+        elif line.startswith("*** Move to: "):
+            path = line.removeprefix("*** Move to: ").strip()
+        elif line.startswith("@@"):
+            yield from done()
+        elif line.startswith("+"):
+            after.append(line[1:])
+        elif line.startswith("-"):
+            before.append(line[1:])
+        elif not line.startswith("***"):
+            before.append(line[1:])
+            after.append(line[1:])
+    yield from done()
+
+
+def _of_command(given: Mapping[str, Any]) -> list[FileChange]:
+    command: Any = next((given[name] for name in _COMMAND if name in given), "")
+    if isinstance(command, list):
+        command = "".join(map(str, list[Any](command)[-1:]))
+    if not isinstance(command, str):
+        return []
+    folder = _text(given, _FOLDER) or ""
+    if (entered := re.match(r"\s*cd\s+([^\s;&|]+)\s*(?:&&|;|\n)", command)) is not None:
+        folder = posixpath.join(folder, entered[1].strip("'\""))
+    found = list(_patch(command)) if _BEGIN in command else list(_written(command))
+    return [
+        FileChange(posixpath.join(folder, one.path), one.before, one.after, _BEGIN not in command)
+        for one in found
+    ]
+
+
+def _written(command: str) -> Iterator[FileChange]:
+    """What a command writes: the text of a here-document, else only into which files."""
+    for found in _HEREDOC.finditer(command):
+        line = found["line"]
+        into = _INTO.search(line)
+        tee = re.search(r"\btee\s+(-a\s+)?([^\s<>|;&-][^\s<>|;&]*)", line)
+        if re.match(r"\s*(?:\S.*&&\s*)?(cat|tee)\b", line) and (into or tee):
+            more = into[1] == ">>" if into else bool(tee and tee[1])
+            path = _first(into.groups()[1:]) if into else tee[2] if tee else ""
+            yield FileChange(path, () if more else None, _lines(found["text"]))
+        elif into:
+            yield FileChange(_first(into.groups()[1:]), None, None)
+    for piece in re.split(r"&&|\|\|?|;|\n", _HEREDOC.sub("", command)):
+        for into in _INTO.finditer(piece):
+            if not (path := _first(into.groups()[1:])).startswith("/dev/"):
+                yield FileChange(path, None, None)
+        try:
+            words = shlex.split(piece, comments=True)
+        except ValueError:  # a quote that is open
+            continue
+        options = [word for word in words if word.startswith("-")]
+        inplace = any(re.match(r"-[a-hj-zA-Z]*i|--in-place", one) for one in options)
+        if words and (words[0] == "tee" or (words[0] in ("sed", "perl", "gsed") and inplace)):
+            for word in words[1:]:
+                if not word.startswith("-") and ("." in word or "/" in word):
+                    yield FileChange(word, None, None)
+
+
+def _first(groups: Sequence[str | None]) -> str:
+    return next((one for one in groups if one), "")
+
+
+def _text(given: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    return next((given[one] for one in names if isinstance(given.get(one), str)), None)
+
+
+def lines_of(text: str) -> list[str]:
+    """A text's lines, as git divides it."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(lines_of(text))
+
+
+def key_of(line: str) -> str:
+    """A line as it is compared: without what a formatter changes in it."""
+    return "".join(line.split()).replace("'", '"').rstrip(",;")
+
+
+def squeezed(text: str) -> str:
+    """A text as it is compared across lines that a formatter joined or split."""
+    return re.sub(r"[\s,;()\\]+", "", text).replace("'", '"')
+
+
+def weight(text: str) -> int:
+    """How much a line says: its letters and digits. Fewer than three say nothing of their own."""
+    return sum(map(str.isalnum, text))
+
+
+def added(before: Sequence[str], after: Sequence[str]) -> list[int]:
+    """Which of ``after`` (keys of lines) are not in ``before``: their places. Context is not."""
+    start, end = 0, len(after)
+    while start < min(len(before), end) and before[start] == after[start]:
+        start += 1
+    shift = len(before) - len(after)
+    while end > start and end + shift > start and before[end + shift - 1] == after[end - 1]:
+        end -= 1
+    old, new = before[start : end + shift], after[start:end]
+    if not old:
+        return list(range(start, end))
+    matcher = SequenceMatcher(None, old, new, autojunk=len(old) * len(new) > 4_000_000)
+    found: list[int] = []
+    for tag, _, _, first, last in matcher.get_opcodes():
+        if tag in ("insert", "replace"):
+            found.extend(range(start + first, start + last))
+    return found

@@ -1,0 +1,239 @@
+"""The edits that coding agents made in one repository, by the records of their tool calls."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Final
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import of_row
+from turnspan_records.access.questions import ask
+from turnspan_records.coding.authorship.edits import (
+    EDITORS,
+    SHELLS,
+    FileChange,
+    added,
+    changes_of,
+    key_of,
+    weight,
+)
+from turnspan_records.quality.git_command import Repository
+
+_BATCH: Final = 500
+_TOOLS: Final = sorted(EDITORS | SHELLS)
+_ADDRESS = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)(?::\d+(?=/))?[:/]+(.*?)(?:\.git)?/*$")
+
+
+@dataclass(frozen=True, slots=True)
+class EditingTurn:
+    """A turn that ran tools which change files."""
+
+    project: str
+    turn_id: str
+    session_id: str
+    started: int
+    """In nanoseconds since the epoch."""
+    agent: str
+    """The coding agent: ``claude-code``."""
+    models: tuple[str, ...]
+    task: str
+    cost_usd: Decimal | None
+    """Without nested turns; None if unknown."""
+    prompt: str
+    """Its beginning."""
+    outcome: str
+    """As it was judged: ``used``, ``modified``, ``rejected``; empty if it was not."""
+    folder: str
+    address: str
+    revision: str
+    branch: str
+
+
+@dataclass(slots=True, eq=False)
+class Edit:
+    """What one tool call changed in one file of the repository."""
+
+    turn: EditingTurn
+    call_id: str
+    tool: str
+    model: str
+    time: int
+    """When the tool ended, in seconds since the epoch."""
+    path: str
+    """In the repository."""
+    place: str
+    """The file as the tool found it: its absolute path and the branch."""
+    change: FileChange
+    texts: list[str] = field(default_factory=list[str])
+    """The lines that it left in the file, as far as they are known whole."""
+    keys: list[str] = field(default_factory=list[str])
+    written: set[int] = field(default_factory=set[int])
+    """Which of them it wrote: those that were there before are context."""
+    replaced: dict[int, Edit] = field(default_factory=dict[int, "Edit"])
+    """The later edits of agents that took lines away."""
+
+    @property
+    def lines(self) -> int:
+        """How many lines it wrote that say something and outlived its turn."""
+        return len(self.lasting())
+
+    def lasting(self) -> list[int]:
+        """The lines that it wrote, without those that say nothing of their own and those that the
+        same turn replaced: their places."""
+        return [
+            at
+            for at in sorted(self.written)
+            if weight(self.keys[at]) > 2
+            and not (at in self.replaced and self.replaced[at].turn is self.turn)
+        ]
+
+
+class RepositoryPlaces:
+    """Which folders and turns are of a repository: its worktrees and its clones."""
+
+    def __init__(self, repository: Repository, paths: Collection[str]) -> None:
+        self._repository = repository
+        self._paths = paths
+        worktrees = repository.text("worktree", "list", "--porcelain", "-z").split("\0")
+        found = [one.removeprefix("worktree ") for one in worktrees if one.startswith("worktree ")]
+        top = [str(repository.top)] if repository.top else []
+        self._tops = sorted({_posix(one) for one in found + top}, key=len, reverse=True)
+        listed = repository.text("config", "--list", "-z").split("\0")
+        urls = [one.partition("\n") for one in listed]
+        self._addresses = {
+            address_of(url) for name, _, url in urls if re.fullmatch(r"remote\..*\.url", name)
+        }
+        self._clones: dict[tuple[str, str], bool] = {}
+
+    def path_of(self, turn: EditingTurn, named: str) -> str:
+        """The path in the repository of a file that a turn's tool names; empty: it is none."""
+        whole = posixpath.normpath(posixpath.join(_posix(turn.folder), _posix(named)))
+        for top in self._tops:
+            if whole.startswith(f"{top}/"):
+                return whole[len(top) + 1 :]
+        if not self._is_clone(turn):
+            return ""
+        parts = whole.strip("/").split("/")
+        for at in range(len(parts)):
+            if (path := "/".join(parts[at:])) in self._paths:
+                return path
+        folder = _posix(turn.folder)
+        return whole[len(folder) + 1 :] if folder and whole.startswith(f"{folder}/") else ""
+
+    def may_have(self, turn: EditingTurn) -> bool:
+        """Whether a turn may have changed files of the repository, by where it worked."""
+        folder = _posix(turn.folder)
+        near = (top == folder or f"{top}/".startswith(f"{folder}/") for top in self._tops)
+        return not folder or any(near) or bool(self.path_of(turn, "x")) or self._is_clone(turn)
+
+    def _is_clone(self, turn: EditingTurn) -> bool:
+        """Whether a turn worked in another folder with this repository: by its address, else by
+        the commit, else by the folder's name."""
+        if turn.address and address_of(turn.address) in self._addresses:
+            return True
+        if turn.revision:
+            key = (turn.folder, turn.revision)
+            if key not in self._clones:
+                given = re.fullmatch(r"[0-9a-f]{7,64}", turn.revision) is not None
+                self._clones[key] = given and self._repository.has(turn.revision)
+            return self._clones[key]
+        names = {posixpath.basename(one) for one in self._tops}
+        return not turn.address and posixpath.basename(_posix(turn.folder)) in names
+
+
+def address_of(url: str) -> str:
+    """A remote address as others are compared with it: host and path."""
+    found = _ADDRESS.match(url.strip())
+    return f"{found[1]}/{found[2].lstrip('/')}".lower() if found else url.strip()
+
+
+def _posix(path: str) -> str:
+    return path.replace("\\", "/").rstrip("/") if re.match(r"[A-Za-z]:|\\\\", path) else path
+
+
+def editing_turns(store: Store, project: str = "") -> list[EditingTurn]:
+    """The turns of a project (or of all) that ran tools which change files, the oldest first.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    rows = ask(store, "coding/authorship/turns", project=project, tools=_TOOLS).dicts()
+    return [of_row(EditingTurn, row) for row in rows]
+
+
+def recorded_edits(
+    store: Store, turns: Sequence[EditingTurn], places: RepositoryPlaces
+) -> list[Edit]:
+    """The edits of turns in one repository, the oldest first.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    mine = {(one.project, one.turn_id): one for one in turns if places.may_have(one)}
+    found = sorted(_edits(store, mine, places), key=lambda one: one.time)
+    replay(found)
+    return found
+
+
+def _edits(
+    store: Store, turns: dict[tuple[str, str], EditingTurn], places: RepositoryPlaces
+) -> Iterator[Edit]:
+    ids = sorted({id_ for _, id_ in turns})
+    for at in range(0, len(ids), _BATCH):
+        answer = ask(store, "coding/authorship/tools", turns=ids[at : at + _BATCH], tools=_TOOLS)
+        for row in answer.dicts():
+            turn = turns.get((str(row["project"]), str(row["turn_id"])))
+            if turn is None:
+                continue
+            model = str(row["model"]) or (turn.models[0] if len(turn.models) == 1 else "")
+            for change in changes_of(str(row["name"]), str(row["arguments"])):
+                if path := places.path_of(turn, change.path):
+                    place = f"{posixpath.join(turn.folder, change.path)}\0{turn.branch}"
+                    yield Edit(
+                        *(turn, str(row["call_id"]), str(row["name"]), model),
+                        *(int(row["time"]) // 10**9, path, place, change),
+                    )
+
+
+def replay(edits: Sequence[Edit]) -> None:
+    """Find which lines each edit wrote, by what edits before it left in the same file, and when a
+    later one replaced them."""
+    standing: dict[str, dict[str, tuple[Edit, int]]] = {}
+    for edit in edits:
+        held = standing.setdefault(edit.place, {})
+        before, after = edit.change.before, edit.change.after
+        if after is None:
+            continue
+        edit.texts, edit.keys = list(after), [key_of(one) for one in after]
+        if before is None:
+            edit.written = {at for at, key in enumerate(edit.keys) if key not in held}
+            gone = set(held).difference(edit.keys)
+        else:
+            old = [key_of(one) for one in before]
+            edit.written = set(added(old, edit.keys))
+            gone = set(old).difference(edit.keys).intersection(held)
+            if len(before) == 1:
+                gone |= _complete(edit, before[0], held)
+        for key in gone:
+            earlier, at = held.pop(key)
+            earlier.replaced[at] = edit
+        held.update((edit.keys[at], (edit, at)) for at in edit.written)
+
+
+def _complete(edit: Edit, old: str, held: dict[str, tuple[Edit, int]]) -> set[str]:
+    """Add the whole lines of an edit that replaced a part of a line, where an agent wrote that;
+    return the keys of the lines that it replaced."""
+    new = "\n".join(edit.change.after or ())
+    gone = set[str]()
+    for key, (earlier, at) in held.items():
+        text = earlier.texts[at]
+        if old and old in text and text.strip() != old.strip():
+            gone.add(key)
+            lines = text.replace(old, new).split("\n")
+            first = len(edit.texts)
+            edit.texts.extend(lines)
+            edit.keys.extend(map(key_of, lines))
+            edit.written.update(range(first, len(edit.texts)))
+    return gone

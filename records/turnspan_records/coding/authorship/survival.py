@@ -1,0 +1,197 @@
+"""``turnspan survival``: how many of the lines that agents wrote stand after days."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Final
+
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.coding.authorship.commit_changes import FORMAT, entries_of
+from turnspan_records.coding.authorship.edits import key_of, squeezed
+from turnspan_records.coding.authorship.recorded_edits import (
+    Edit,
+    RepositoryPlaces,
+    editing_turns,
+    recorded_edits,
+)
+from turnspan_records.quality.git_command import Repository
+
+DAYS: Final = (1, 7, 30)
+_DAY: Final = 86_400
+_MAIN_LINE: Final = (
+    *("log", "--reverse", "--first-parent", "-m", "--raw", "-M", "--no-abbrev", "--no-color"),
+    *("--no-show-signature", "--no-decorate", "--root", FORMAT),
+)
+BY: Final[Mapping[str, Callable[[Edit], str]]] = {
+    "model": lambda edit: edit.model,
+    "task": lambda edit: edit.turn.task,
+    "tool": lambda edit: edit.turn.agent,
+}
+"""What lines are grouped by, beside ``repository``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How many lines stood after some days."""
+
+    days: int
+    """0: now."""
+    lines: int
+    """The lines that were written so long ago."""
+    standing: int
+
+
+@dataclass(slots=True)
+class Survival:
+    """What became of the lines of a group of edits."""
+
+    name: str
+    turns: int
+    lines: int
+    after: list[Standing]
+    """After ``DAYS``, and now."""
+    cost_usd: Decimal | None
+    """Of the turns whose cost is known, by their lines here; None if that is known of none."""
+    cost_per_line_usd: Decimal | None
+    """By the lines of these turns that stand now."""
+    turns_without_cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of an edit's lines."""
+
+    name: str
+    edit: Edit
+    lines: int
+    after: dict[int, int]
+    """Lines that stand, by days; without those that have not passed."""
+
+
+def repository_outcomes(
+    store: Store, folder: Path, project: str, by: str, now: int
+) -> list[Outcome]:
+    """What became of each edit on the main line of a repository's ``HEAD``. What came in with no
+    commit is looked for in the working tree. ``by`` is of ``BY``, or ``repository``.
+
+    Raises:
+        SourceError: there is no repository, or it cannot be asked.
+        StoreError: as ``Store.query``.
+    """
+    repository = Repository(folder)
+    history = _MainLine(repository)
+    places = RepositoryPlaces(repository, history.paths)
+    edits = recorded_edits(store, editing_turns(store, project), places)
+    name = repository.top.name if repository.top else repository.first_commit[:12]
+    wanted: list[tuple[Edit, int, str]] = []
+    for edit in edits:
+        if edit.lines:
+            for days in (*DAYS, 0):
+                if edit.time + days * _DAY <= now:
+                    end = edit.time + days * _DAY if days else now
+                    wanted.append((edit, days, history.version(edit.path, edit.time, end)))
+    by_version: dict[str, list[tuple[Edit, int]]] = defaultdict(list)
+    for edit, days, version in wanted:
+        by_version[version].append((edit, days))
+    found: dict[Edit, dict[int, int]] = defaultdict(dict)
+    blobs = sorted(one for one in by_version if one and "\0" not in one)
+    texts = zip(blobs, repository.blobs(blobs), strict=True)
+    for version, data in (*((one, b"") for one in by_version if one not in blobs), *texts):
+        file = version.removeprefix("\0")
+        if file != version and repository.top and (repository.top / file).is_file():
+            data = (repository.top / file).read_bytes()
+        text = data.decode("utf-8", "replace")
+        keys, stream = Counter(map(key_of, text.split("\n"))), squeezed(text)
+        for edit, days in by_version[version]:
+            found[edit][days] = _standing(edit, keys, stream)
+    name_of = BY.get(by)
+    return [
+        Outcome(name_of(one) if name_of else name, one, one.lines, after)
+        for one, after in found.items()
+    ]
+
+
+def _standing(edit: Edit, keys: Counter[str], stream: str) -> int:
+    written = Counter(edit.keys[at] for at in edit.lasting())
+    left = sum((written & keys).values())
+    for key, many in (written - keys).items():
+        piece = squeezed(key)
+        left += many if len(piece) > 9 and key not in keys and piece in stream else 0
+    return left
+
+
+class _MainLine:
+    """The versions of every file on the first parents of ``HEAD``."""
+
+    @property
+    def paths(self) -> Collection[str]:
+        """All paths that files ever had."""
+        return self._versions.keys()
+
+    def __init__(self, repository: Repository) -> None:
+        self._versions: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        self._moves: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        for commit, entries in entries_of(repository.lines(*_MAIN_LINE, "HEAD", "--")):
+            for entry in entries:
+                self._versions[entry.path].append((commit.committed, entry.after))
+                if entry.former != entry.path:
+                    self._moves[entry.former].append((commit.committed, entry.path))
+
+    def version(self, path: str, since: int, until: int) -> str:
+        """The blob of a file at a time, wherever it was renamed to; of one that was not committed
+        by then, the first one. Empty: it was deleted; ``\\0`` and its path: it never came in."""
+        start = since - 2
+        while True:
+            moved = [one for one in self._moves.get(path, ()) if start <= one[0] <= until]
+            if not moved:
+                break
+            start, path = moved[0][0], moved[0][1]
+            if not any(one[0] >= start for one in self._versions[path]):
+                break
+        after = [one for one in self._versions.get(path, ()) if one[0] >= start]
+        if not after:
+            return f"\0{path}"
+        return [after[0], *(one for one in after if one[0] <= until)][-1][1]
+
+
+def survival(found: Iterable[Outcome]) -> list[Survival]:
+    """Edits' outcomes by group, the group with the most lines first."""
+    groups: dict[str, list[Outcome]] = defaultdict(list)
+    lines_of: Counter[str] = Counter()
+    for one in found:
+        groups[one.name].append(one)
+        lines_of[one.edit.turn.turn_id] += one.lines
+    made = [_survival(name, group, lines_of) for name, group in groups.items()]
+    return sorted(made, key=lambda one: (-one.lines, one.name))
+
+
+def _survival(name: str, group: list[Outcome], lines_of: Counter[str]) -> Survival:
+    after = [
+        Standing(
+            days,
+            sum(one.lines for one in group if days in one.after),
+            sum(one.after[days] for one in group if days in one.after),
+        )
+        for days in (*DAYS, 0)
+    ]
+    priced = [one for one in group if one.edit.turn.cost_usd is not None]
+    costs = [
+        Decimal(one.edit.turn.cost_usd or 0) * one.lines / lines_of[one.edit.turn.turn_id]
+        for one in priced
+    ]
+    cost = sum(costs, Decimal(0))
+    standing = sum(one.after.get(0, 0) for one in priced)
+    turns = {one.edit.turn.turn_id: one.edit.turn for one in group}
+    return Survival(
+        name,
+        len(turns),
+        sum(one.lines for one in group),
+        after,
+        cost if priced else None,
+        cost / standing if priced and standing else None,
+        sum(one.cost_usd is None for one in turns.values()),
+    )
