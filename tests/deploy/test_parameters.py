@@ -100,7 +100,7 @@ LOOKED_AT = {
     "card.py": {"table"},
     "artifacts.py": {"', '.join('?' * 11)", "condition"},
     # The user's own condition, in a statement that the sandbox runs: it reads records only.
-    "trajectory_export.py": {"filters.where or '1'"},
+    "trajectory_export.py": {"filters.where or '1'", "'span_id, attributes'"},
     "units.py": {"id_", "table", "these.condition", "self._filters.where"},
     # Keeping: names of tables and columns from the schema, keys out of those, numbers, the name of
     # a pass (checked when it is made), and conditions that this package wrote.
