@@ -15,10 +15,15 @@ from support.shared import recorded_data
 from turnspan_records.coding.transcripts.copilot import COPILOT
 from turnspan_records.coding.transcripts.events import CodingEvent, CodingTool, ModelCall
 from turnspan_records.coding.transcripts.gemini_cli import GEMINI_CLI, QWEN_CODE
+from turnspan_records.coding.transcripts.kimi import KIMI_CODE
 from turnspan_records.coding.transcripts.opencode import OPENCODE
 from turnspan_records.coding.transcripts.pi import OPENCLAW, PI
+from turnspan_records.coding.transcripts.role_tools import ROLE_TOOLS
 from turnspan_records.coding.transcripts.tools import coding_log
 
+STREAMS = ("json_small.jsonl", "json_large.jsonl", "json_schema_drift.jsonl")
+BESIDE = ("state.json", "summary.json", "store.db", *STREAMS)
+"""The ends of names of what stands beside transcripts, and of Droid's printed streams."""
 Event = TypeVar("Event")
 
 TOOLS: dict[str, CodingTool] = {
@@ -28,11 +33,14 @@ TOOLS: dict[str, CodingTool] = {
     "copilot-cli": COPILOT,
     "pi": PI,
     "openclaw": OPENCLAW,
+    "kimi": KIMI_CODE,
+    **{tool.kind: tool for tool in ROLE_TOOLS},
 }
 
 
 def real_files(*tools: str) -> list[tuple[CodingTool, Path]]:
-    """The files of tools in the recorded data: those of parts of a session go with it."""
+    """The files of tools in the recorded data, but for those that are no transcripts by themselves
+    (parts of a session go with it) or of which nothing is read."""
     folder = recorded_data("coding")
     index = folder / "index.jsonl"
     if not index.is_file():
@@ -40,7 +48,11 @@ def real_files(*tools: str) -> list[tuple[CodingTool, Path]]:
     lines = map(json.loads, index.read_text().splitlines())
     files = [(line["tool"], folder / line["file"]) for line in lines if line["tool"] in tools]
     parts = {"message", "part"}
-    return [(TOOLS[t], path) for t, path in files if not parts & set(path.parts[-3:-1])]
+    return [
+        (TOOLS[tool], path)
+        for tool, path in files
+        if not parts & set(path.parts[-3:-1]) and not path.name.endswith(BESIDE)
+    ]
 
 
 def items(tool: CodingTool, path: Path) -> list[Any]:

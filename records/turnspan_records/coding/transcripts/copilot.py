@@ -40,11 +40,11 @@ from turnspan_records.coding.transcripts.events import (
 from turnspan_records.coding.transcripts.json_tool import JsonTool
 from turnspan_records.coding.transcripts.wire_values import (
     NOT_AN_OBJECT,
-    OWN_NOTE,
     count_of,
     object_in,
     objects_in,
     other_fields,
+    own_note,
     text_in,
     time_of,
     unknown,
@@ -137,7 +137,7 @@ class CopilotReader:
         if kind.startswith("subagent."):
             self._agents[text_in(data, "toolCallId")] = text_in(data, "agentName")
         known = kind.partition(".")[0] in _STATE
-        return f"{OWN_NOTE}: {kind[:40]}" if known else unknown(line.get("type"))
+        return own_note(kind) if known else unknown(line.get("type"))
 
     def end(self, events: list[CodingEvent]) -> None:
         """As ``TranscriptReader``."""
@@ -198,7 +198,7 @@ class CopilotReader:
             events.append(HistoryCompaction(id_, time, parts, "auto", count_of(before)))
             return "a compaction"
         else:
-            return f"{OWN_NOTE}: {kind[:40]}"
+            return own_note(kind)
         self._within({}, events)
         events.append(replace(start, attributes=dict(start.attributes)))
         return "a session"

@@ -44,11 +44,11 @@ from turnspan_records.coding.transcripts.json_tool import JsonTool
 from turnspan_records.coding.transcripts.qwen_records import QwenRecords
 from turnspan_records.coding.transcripts.wire_values import (
     NOT_AN_OBJECT,
-    OWN_NOTE,
     count_of,
     object_in,
     objects_in,
     other_fields,
+    own_note,
     sum_of,
     text_in,
     time_of,
@@ -194,7 +194,7 @@ class GeminiReader:
         place = order.index(id_) if id_ in self._order else 0
         self._cut = order[place - 1] if place else ""
         self._order = dict.fromkeys(order[:place])
-        return f"{OWN_NOTE}: rewind"
+        return own_note("rewind")
 
     def _patch(self, patch: dict[str, Any], events: list[CodingEvent]) -> str:
         messages = objects_in(patch, "messages")
@@ -247,7 +247,7 @@ class GeminiReader:
             reason = "error" if kind == "error" else "user"
             self._hold(id_, [Interruption(time, reason, text)], events)
             return "an interruption"
-        return f"{OWN_NOTE}: {kind}" if kind in ("info", "warning") else unknown(said or kind)
+        return own_note(kind) if kind in ("info", "warning") else unknown(said or kind)
 
     def _parent(self, id_: str) -> str:
         self._order[id_] = None

@@ -34,12 +34,12 @@ from turnspan_records.coding.transcripts.events import (
 from turnspan_records.coding.transcripts.json_tool import JsonTool
 from turnspan_records.coding.transcripts.wire_values import (
     NOT_AN_OBJECT,
-    OWN_NOTE,
     PassedOver,
     count_of,
     dollars_of,
     object_in,
     other_fields,
+    own_note,
     provider_name,
     sum_of,
     text_in,
@@ -154,9 +154,9 @@ class PiReader:
         if kind == "model_change":
             self._provider = text_in(entry, "provider")
             self._model = text_in(entry, "modelId")
-            return f"{OWN_NOTE}: {kind}"
+            return own_note(kind)
         self._thinking = text_in(entry, "thinkingLevel") or self._thinking
-        return f"{OWN_NOTE}: {kind}" if kind in _STATE else unknown(entry.get("type"))
+        return own_note(kind) if kind in _STATE else unknown(entry.get("type"))
 
     def _message(
         self, message: dict[str, Any], id_: str, time: int, parent: str, events: list[CodingEvent]

@@ -17,12 +17,12 @@ from turnspan_records.coding.transcripts.events import (
     UserMessage,
 )
 from turnspan_records.coding.transcripts.wire_values import (
-    OWN_NOTE,
     PassedOver,
     count_of,
     object_in,
     objects_in,
     other_fields,
+    own_note,
     sum_of,
     text_in,
     time_of,
@@ -133,7 +133,7 @@ class QwenRecords:
             events.append(HistoryCompaction(id_, time, parts, "", before, parent))
             return "a compaction"
         self._passed.add(text_in(record, "uuid"), text_in(record, "parentUuid"))
-        return f"{OWN_NOTE}: {subtype}" if subtype in _NOTES else unknown(f"system {subtype}")
+        return own_note(subtype) if subtype in _NOTES else unknown(f"system {subtype}")
 
 
 def _extend(call: ModelCall, time: int, record: dict[str, Any]) -> None:

@@ -13,8 +13,6 @@ from turnspan.content.media import digest_media
 from turnspan.content.model import as_dict, as_list, as_text, dumps
 from turnspan_records.importing.transcripts.fields import nanoseconds
 
-OWN_NOTE: Final = "the tool's own note"
-"""What became of a line that says something of the tool, and nothing of the conversation."""
 NOT_AN_OBJECT: Final = "unknown: no object"
 
 _LARGEST: Final = 2**53
@@ -135,8 +133,17 @@ def is_small(value: Any) -> bool:
 
 def unknown(named: Any) -> str:
     """What became of a line of an unknown type, for the report."""
+    return f"unknown: {_name(named)}"
+
+
+def own_note(named: Any) -> str:
+    """What became of a line that says something of the tool, and nothing of the conversation."""
+    return f"the tool's own note: {_name(named)}"
+
+
+def _name(named: Any) -> str:
     name = named if isinstance(named, str) and named.isprintable() else type(named).__name__
-    return f"unknown: {name[:_LONGEST_NAME]}"
+    return name[:_LONGEST_NAME]
 
 
 def json_in(text: Any) -> Any:
