@@ -53,5 +53,7 @@ def test_a_subagent_of_opencode_is_a_turn_within_the_turn(tmp_path: Path) -> Non
         writing.commit()
         grown = imported("opencode", [path], position)
         assert [call.cost_usd for call in grown.calls if call.session_id == "ses_other"] == [2]
+    rested = imported("opencode", [path])
+    assert imported("opencode", [path], rested.positions[-1]).rows == {}
     folder = tmp_path / "before"
     assert len(imported("opencode", storage(folder)).turns) == 3

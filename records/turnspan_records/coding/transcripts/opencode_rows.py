@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -38,8 +39,14 @@ def is_stored(path: Path) -> bool:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """Read only: the tool may write at the same time, and a reader does not hinder it."""
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=10)
+    """Read only: the tool may write at the same time, and a reader does not hinder it.
+
+    A reader of a database in WAL mode makes its ``-wal`` and ``-shm`` files, which the tool takes
+    away when it ends. Where it may not, and there are none, it is read as a file at rest.
+    """
+    rests = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+    options = "mode=ro&immutable=1" if rests else "mode=ro"
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?{options}", uri=True, timeout=10)
     connection.row_factory = sqlite3.Row
     connection.text_factory = _text
     return connection
