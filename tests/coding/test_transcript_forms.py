@@ -49,6 +49,7 @@ def test_a_gemini_message_that_is_written_again_counts_once() -> None:
     user = {"id": "user-1-of-the-session", "type": "user", "content": [{"text": "Do"}]}
     again = {"id": "user-2-of-the-session", "type": "user", "content": "Do it again"}
     summary = {"id": "summary-of-the-session", "type": "user", "content": [{"text": "Short"}]}
+    thanks = {"id": "thanks-for-the-summary", "type": "gemini", "content": "Got it."}
     first, second = "call-1-of-the-session", "call-2-of-the-session"
     lines = [
         {"sessionId": "s-1", "projectHash": "x", "startTime": "2026-05-01T10:00:00Z"},
@@ -59,7 +60,7 @@ def test_a_gemini_message_that_is_written_again_counts_once() -> None:
         {"$rewindTo": first},
         again,
         gemini_call(second, "Done"),
-        {"$set": {"messages": [summary, again, {**gemini_call(second, "masked")}]}},
+        {"$set": {"messages": [summary, thanks, again, {**gemini_call(second, "masked")}]}},
         {"id": "n", "type": "error", "content": "Quota"},
         {"id": "x", "type": "novel"},
     ]
@@ -75,6 +76,7 @@ def test_a_gemini_message_that_is_written_again_counts_once() -> None:
     assert [(prompt.parent, prompt.injected) for prompt in prompts] == [
         ("", False),
         (user["id"], False),
+        ("", True),
     ]
     (compaction,) = of_type(HistoryCompaction, events)
     assert compaction.parts == [{"type": "text", "content": "Short"}]
@@ -236,7 +238,7 @@ def test_copilots_subagents_are_told_apart() -> None:
     assert of_type(Interruption, events)[0].message == "user initiated"
     assert of_type(HistoryCompaction, events)[0].tokens_before == 9
     prompt = of_type(UserMessage, events)[0].parts[0]
-    assert (prompt["content"], prompt["other"]) == ("Look", {"transformedContent": "<now/>Look"})
+    assert (prompt["content"], prompt["other"]) == ("Look", {"sent": "<now/>Look"})
 
 
 # -- Pi ------------------

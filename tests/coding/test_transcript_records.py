@@ -5,11 +5,13 @@ from __future__ import annotations
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.coding_transcripts import TOOLS, imported, items, real_files, tokens
 from support.coding_transcripts import read as read_events
+from support.imported import written
 from support.opencode_files import database, storage
 from turnspan_records.coding.transcripts.tools import TOOLS as KNOWN
 
@@ -57,3 +59,35 @@ def test_a_subagent_of_opencode_is_a_turn_within_the_turn(tmp_path: Path) -> Non
     assert imported("opencode", [path], rested.positions[-1]).rows == {}
     folder = tmp_path / "before"
     assert len(imported("opencode", storage(folder)).turns) == 3
+
+
+def test_a_subagent_of_gemini_is_a_turn_within_the_turn(tmp_path: Path) -> None:
+    """Its file is in a folder with the session's id, beside the session's."""
+    session, chats = "abcdef12-0000-4000-8000-000000000001", tmp_path / "chats"
+    (chats / session).mkdir(parents=True)
+    main = written(
+        chats / "session-2026-05-01T10-00-abcdef12.jsonl",
+        {"sessionId": session, "projectHash": "x", "startTime": "2026-05-01T10:00:00Z"},
+        gemini_message("user-1-of-the-session", "user", 1, "Look around"),
+        gemini_message("call-1-of-the-session", "gemini", 2, "I ask another"),
+        gemini_message("call-2-of-the-session", "gemini", 9, "Done"),
+        gemini_message("user-2-of-the-session", "user", 10, "Thanks"),
+    )
+    nested = written(
+        chats / session / "kid-0000-0000.jsonl",
+        {"sessionId": "kid-0000-0000", "projectHash": "x", "kind": "subagent"},
+        gemini_message("kid-user-of-the-session", "user", 3, "Look at it"),
+        gemini_message("kid-call-of-the-session", "gemini", 4, "So"),
+    )
+    made = imported("gemini-cli", [tmp_path])
+    assert made.problems == []
+    turns = {turn.user_message: turn for turn in made.turns}
+    assert turns["Look at it"].parent_turn_id == turns["Look around"].turn_id
+    assert turns["Look at it"].agent_name == "subagent"
+    assert turns["Thanks"].parent_turn_id == ""
+    assert len(imported("gemini-cli", [main, nested]).turns) == 3
+
+
+def gemini_message(id_: str, kind: str, second: int, text: str) -> dict[str, Any]:
+    time = f"2026-05-01T10:00:{second:02d}Z"
+    return {"id": id_, "type": kind, "timestamp": time, "content": [{"text": text}]}

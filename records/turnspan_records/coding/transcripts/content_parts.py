@@ -42,6 +42,18 @@ def parts_of(content: Any) -> list[Part]:
     return [_part(block) for block in blocks] if blocks is not None else [_part(content)]
 
 
+def prompt_parts(shown: Any, sent: Any) -> list[Part]:
+    """A prompt as the user wrote it (``shown``; None or empty: as it was sent), with what the tool
+    made of it, which the model was sent, in the first part's ``other``."""
+    parts = parts_of(sent)
+    written = parts_of(shown)
+    if not written or texts_of(written) == texts_of(parts):
+        return parts
+    beside = [part for part in parts if part["type"] != TEXT]
+    written[0]["other"] = {"sent": texts_of(parts)}
+    return [*written, *(part for part in beside if part not in written)]
+
+
 def reasoning_part(text: str, other: dict[str, Any] | None = None) -> Part:
     """What a model thought."""
     return {"type": REASONING, "content": text, **({"other": other} if other else {})}

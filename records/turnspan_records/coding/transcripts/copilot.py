@@ -25,6 +25,7 @@ from turnspan_records.coding.transcripts.content_parts import (
     add_new,
     call_part,
     parts_of,
+    prompt_parts,
     reasoning_part,
     result_of,
 )
@@ -211,11 +212,9 @@ class CopilotReader:
             self._start.instructions = text_in(data, "content")
             events.append(replace(self._start, attributes={}))
             return "part of a session: its instructions"
-        parts = parts_of(data.get("content"))
+        content = data.get("content")
+        parts = prompt_parts(content, data.get("transformedContent") or content)
         parts += parts_of(objects_in(data, "attachments"))
-        sent = text_in(data, "transformedContent")
-        if parts and sent and sent != data.get("content"):
-            parts[0]["other"] = {"transformedContent": sent}
         own = kind != "user.message"
         events.append(UserMessage(id_, time, parts, injected=own))
         return "what the tool put in" if own else "a user's message"

@@ -27,6 +27,7 @@ from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.content_parts import (
     call_part,
     parts_of,
+    prompt_parts,
     reasoning_part,
     result_of,
     texts_of,
@@ -229,13 +230,18 @@ class GeminiReader:
             f"{self._start.session_id}:{len(self._order)}"
         )
         if kind == "user":
-            parts = parts_of(content)
+            parts = prompt_parts(message.get("displayContent"), content)
             own = injected or texts_of(parts) == _CONTINUED or not any(map(_is_said, parts))
             if id_ not in self._order:
                 self.end(events)
                 self._written.add(id_)
                 events.append(UserMessage(id_, time, parts, self._parent(id_), own))
             return "what the tool put in" if own else "a user's message"
+        if kind in _MODEL and injected:  # written by the tool: no model was asked
+            self._hold(
+                id_, [UserMessage(id_, time, parts_of(content), "", True, "assistant")], events
+            )
+            return "what the tool put in"
         if kind in _MODEL:
             known = self._is_known(id_)
             if not known:

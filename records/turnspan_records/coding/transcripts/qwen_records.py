@@ -7,7 +7,12 @@ from typing import Any, Final
 
 from turnspan.content.model import as_dict
 from turnspan.turn.turn import TokenUsage
-from turnspan_records.coding.transcripts.content_parts import add_new, parts_of, result_of
+from turnspan_records.coding.transcripts.content_parts import (
+    add_new,
+    parts_of,
+    prompt_parts,
+    result_of,
+)
 from turnspan_records.coding.transcripts.events import (
     CodingEvent,
     HistoryCompaction,
@@ -32,14 +37,6 @@ from turnspan_records.coding.transcripts.wire_values import (
 _PLACE: Final = ("sessionId", "cwd", "version", "gitBranch", "agentId", "agentName", "forkedFrom")
 _RECORD: Final = (*_PLACE, "uuid", "parentUuid", "timestamp", "type", "message", "model")
 _INJECTED: Final = ("notification", "cron", "background_task_completed", "goal_runtime")
-_NOTES: Final = frozenset(
-    {
-        *("ui_telemetry", "slash_command", "at_command", "attribution_snapshot", "rewind"),
-        *("file_history_snapshot", "session_artifact_event", "session_artifact_snapshot"),
-        *("session_model", "session_approval_mode", "session_source", "parent_session"),
-    }
-)
-"""Systems' records that say nothing of the conversation."""
 _RESULT: Final = ("callId", "status", "responseParts", "error", "errorType")
 
 
@@ -69,6 +66,8 @@ class QwenRecords:
         parts = parts_of(message.get("parts"))
         if kind == "user":
             own = subtype in _INJECTED
+            shown = text_in(object_in(record, "systemPayload"), "displayText")
+            parts = prompt_parts(shown, message.get("parts"))
             events.append(UserMessage(id_, time, parts, parent, own))
             return "what the tool put in" if own else "a user's message"
         if kind == "assistant":
@@ -133,7 +132,7 @@ class QwenRecords:
             events.append(HistoryCompaction(id_, time, parts, "", before, parent))
             return "a compaction"
         self._passed.add(text_in(record, "uuid"), text_in(record, "parentUuid"))
-        return own_note(subtype) if subtype in _NOTES else unknown(f"system {subtype}")
+        return own_note(subtype or "system")
 
 
 def _extend(call: ModelCall, time: int, record: dict[str, Any]) -> None:
