@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +13,12 @@ import pytest
 
 from support.coding_transcripts import TOOLS, calls, items, of_type, read, real_files, tokens
 from turnspan.content.model import as_dict, as_list
-from turnspan_records.coding.transcripts.events import Interruption, SessionStart, ToolRun
+from turnspan_records.coding.transcripts.events import (
+    Interruption,
+    SessionStart,
+    ToolRun,
+    UserMessage,
+)
 
 pytestmark = pytest.mark.large_data
 
@@ -35,7 +41,7 @@ def test_every_line_of_real_files_is_accounted_for() -> None:
         unknown = [key for key in seen if "unknown" in key]
         assert unknown == [UNKNOWN[name] for _ in range(name in UNKNOWN)]
         assert seen.total() == len(values)
-        if name not in UNKNOWN and path.name != "schema_drift.json":
+        if name not in UNKNOWN and path.name != "schema_drift.json" and path.suffix != ".md":
             own = [each.kind for each in TOOLS.values() if each.is_own(values[0])]
             assert tool.kind in own
             assert set(own) <= {tool.kind, "pi", "openclaw", "gemini-cli", "qwen-code"}
@@ -134,6 +140,20 @@ def test_kimis_records_of_usage_are_the_sum_of_the_calls() -> None:
         counts[path.name] = tokens(events)
         assert tokens(events) == sum(sum(record.values()) for record in records)
     assert sorted(counts.values()) == [0, 41_651, 697_193]
+
+
+def test_aiders_costs_are_those_of_its_messages() -> None:
+    """The tool's running sums are no costs; a run that was stopped has none."""
+    for tool, path in real_files("aider"):
+        events, _ = read(tool, items(tool, path), path)
+        text = path.read_text()
+        stated = re.findall(r"^> Tokens: .*Cost: \$([\d.]+) message", text, re.MULTILINE)
+        costs = [call.cost_usd for call in calls(events) if call.cost_usd is not None]
+        assert costs == [Decimal(cost) for cost in stated]
+        runs = text.count("\n# aider chat started at ")
+        assert len({start.session_id for start in of_type(SessionStart, events)}) == runs
+        prompts = [event for event in of_type(UserMessage, events) if not event.injected]
+        assert "####" not in "".join(str(prompt.parts) for prompt in prompts)
 
 
 def test_an_answer_that_several_actions_came_of_counts_once() -> None:

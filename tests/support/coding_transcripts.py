@@ -12,6 +12,7 @@ import orjson
 
 from support.imported import Imported, take_parts
 from support.shared import recorded_data
+from turnspan_records.coding.transcripts.aider import AIDER
 from turnspan_records.coding.transcripts.copilot import COPILOT
 from turnspan_records.coding.transcripts.events import CodingEvent, CodingTool, ModelCall
 from turnspan_records.coding.transcripts.gemini_cli import GEMINI_CLI, QWEN_CODE
@@ -34,6 +35,7 @@ TOOLS: dict[str, CodingTool] = {
     "pi": PI,
     "openclaw": OPENCLAW,
     "kimi": KIMI_CODE,
+    "aider": AIDER,
     **{tool.kind: tool for tool in ROLE_TOOLS},
 }
 

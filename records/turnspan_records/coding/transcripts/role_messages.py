@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -62,6 +63,7 @@ class RoleMessage:
     model: str = ""
     provider: str = ""
     usage: TokenUsage = field(default_factory=TokenUsage)
+    cost_usd: Decimal | None = None
     finish: str = ""
     tokens_before: int | None = None
     attributes: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -209,6 +211,8 @@ class RoleReader:
         call.provider = message.provider or call.provider or self._provider
         if message.usage != TokenUsage():
             call.usage = message.usage
+        if message.cost_usd is not None:
+            call.cost_usd = message.cost_usd
         call.finish_reasons = (message.finish,) if message.finish else call.finish_reasons
         call.attributes.update(message.attributes)
         return word

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
+from turnspan_records.coding.transcripts.aider import AIDER
 from turnspan_records.coding.transcripts.claude_code import CLAUDE_CODE
 from turnspan_records.coding.transcripts.codex import CODEX
 from turnspan_records.coding.transcripts.coding_log import CodingLog
@@ -33,6 +34,7 @@ TOOLS: Final[tuple[CodingTool, ...]] = (
     PI,
     OPENCLAW,
     KIMI_CODE,
+    AIDER,
     *ROLE_TOOLS,
 )
 """All of them; the first that knows a file has it (Qwen Code's are like Claude Code's)."""
