@@ -54,6 +54,7 @@ from turnspan_records.coding.transcripts.wire_values import (
     text_in,
     time_of,
     unknown,
+    usage_of,
     wide_id,
 )
 
@@ -309,12 +310,10 @@ def _thought(thought: dict[str, Any]) -> Part:
 def _usage(tokens: dict[str, Any] | None) -> TokenUsage:
     if not tokens or not any(map(count_of, tokens.values())):
         return TokenUsage()
-    return TokenUsage(
-        input_tokens=sum_of(tokens.get("input"), tokens.get("tool")),
-        output_tokens=sum_of(tokens.get("output"), tokens.get("thoughts")),
-        cache_read_tokens=count_of(tokens.get("cached")),
-        reasoning_tokens=count_of(tokens.get("thoughts")),
-    )
+    thoughts = tokens.get("thoughts")
+    output, cached = sum_of(tokens.get("output"), thoughts), tokens.get("cached")
+    sent = (tokens.get("input"), tokens.get("tool"))
+    return usage_of(*sent, output=output, read=cached, reasoning=thoughts)
 
 
 def _run(message: str, call: dict[str, Any]) -> ToolRun | None:

@@ -25,10 +25,10 @@ from turnspan_records.coding.transcripts.wire_values import (
     count_of,
     object_in,
     own_note,
-    sum_of,
     text_in,
     time_of,
     unknown,
+    usage_of,
 )
 
 _NOTES: Final = ("llm", "permission", "plugin", "plan_mode", "runtime", "token_counting", "tools")
@@ -133,9 +133,5 @@ def _step(event: dict[str, Any], time: int) -> Unwrapped:
 def _usage(holder: dict[str, Any]) -> TokenUsage:
     usage = object_in(holder, "usage")
     read, written = usage.get("inputCacheRead"), usage.get("inputCacheCreation")
-    return TokenUsage(
-        input_tokens=sum_of(usage.get("inputOther"), read, written),
-        output_tokens=count_of(usage.get("output")),
-        cache_read_tokens=count_of(read),
-        cache_write_tokens=count_of(written),
-    )
+    sent = (usage.get("inputOther"), read, written)
+    return usage_of(*sent, output=usage.get("output"), read=read, written=written)

@@ -33,9 +33,9 @@ from turnspan_records.coding.transcripts.events import (
 )
 from turnspan_records.coding.transcripts.json_tool import JsonTool
 from turnspan_records.coding.transcripts.opencode_rows import (
-    DATABASE,
     child_of,
     database_rows,
+    is_database,
     is_stored,
     storage_rows,
 )
@@ -51,6 +51,7 @@ from turnspan_records.coding.transcripts.wire_values import (
     text_in,
     time_of,
     unknown,
+    usage_of,
     wide_id,
 )
 
@@ -69,7 +70,7 @@ class OpenCode(JsonTool):
 
     def is_transcript(self, path: Path) -> bool:
         """As ``CodingTool``: the database, or the file of a session in the storage."""
-        return path.name == DATABASE or is_stored(path)
+        return is_database(path) or is_stored(path)
 
     def is_own(self, first: Any) -> bool:
         """As ``CodingTool``."""
@@ -98,7 +99,7 @@ class OpenCode(JsonTool):
         Raises:
             SourceLogError: the database cannot be read.
         """
-        if path.suffix == ".db":
+        if is_database(path):
             return database_rows(path)
         return storage_rows(path) if is_stored(path) else None
 
@@ -310,10 +311,4 @@ def _counts(tokens: dict[str, Any]) -> TokenUsage:
     total = count_of(tokens.get("total"))
     if total is not None and total == sum_of(sent, received, thought):
         received = sum_of(received, thought)
-    return TokenUsage(
-        input_tokens=sent,
-        output_tokens=count_of(received),
-        cache_read_tokens=count_of(read),
-        cache_write_tokens=count_of(written),
-        reasoning_tokens=count_of(thought),
-    )
+    return usage_of(sent, output=received, read=read, written=written, reasoning=thought)

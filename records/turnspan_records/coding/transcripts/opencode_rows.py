@@ -32,6 +32,11 @@ _COLUMNS: Final = {
 }
 
 
+def is_database(path: Path) -> bool:
+    """Whether a file is a database of it; each channel of releases but two has its own."""
+    return path.suffix == ".db" and path.stem.startswith("opencode")
+
+
 def is_stored(path: Path) -> bool:
     """Whether a file is a session's in the storage folder."""
     names = [folder.name for folder in path.parents[:3]]

@@ -41,10 +41,10 @@ from turnspan_records.coding.transcripts.wire_values import (
     other_fields,
     own_note,
     provider_name,
-    sum_of,
     text_in,
     time_of,
     unknown,
+    usage_of,
 )
 
 _STATE: Final = ("thinking_level_change", "label", "custom")
@@ -227,10 +227,6 @@ class PiReader:
 
 def _usage(usage: dict[str, Any]) -> TokenUsage:
     read, written = usage.get("cacheRead"), usage.get("cacheWrite")
-    return TokenUsage(
-        input_tokens=sum_of(usage.get("input"), read, written),
-        output_tokens=count_of(usage.get("output")),
-        cache_read_tokens=count_of(read),
-        cache_write_tokens=count_of(written),
-        reasoning_tokens=count_of(usage.get("reasoning")),
-    )
+    output, thought = usage.get("output"), usage.get("reasoning")
+    sent = (usage.get("input"), read, written)
+    return usage_of(*sent, output=output, read=read, written=written, reasoning=thought)

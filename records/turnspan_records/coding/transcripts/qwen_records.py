@@ -32,6 +32,7 @@ from turnspan_records.coding.transcripts.wire_values import (
     text_in,
     time_of,
     unknown,
+    usage_of,
 )
 
 _PLACE: Final = ("sessionId", "cwd", "version", "gitBranch", "agentId", "agentName", "forkedFrom")
@@ -149,12 +150,8 @@ def _extend(call: ModelCall, time: int, record: dict[str, Any]) -> None:
     with_thoughts = sum_of(received, thoughts)
     if count_of(counts.get("totalTokenCount")) == sum_of(sent, with_thoughts):
         received = with_thoughts
-    call.usage = TokenUsage(
-        input_tokens=sent,
-        output_tokens=received,
-        cache_read_tokens=count_of(counts.get("cachedContentTokenCount")),
-        reasoning_tokens=thoughts,
-    )
+    cached = counts.get("cachedContentTokenCount")
+    call.usage = usage_of(sent, output=received, read=cached, reasoning=thoughts)
 
 
 def _run(id_: str, time: int, parent: str, record: dict[str, Any]) -> ToolRun:

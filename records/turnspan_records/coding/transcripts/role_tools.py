@@ -28,7 +28,6 @@ from turnspan_records.coding.transcripts.role_messages import (
     Unwrapped,
 )
 from turnspan_records.coding.transcripts.wire_values import (
-    count_of,
     document_in,
     object_in,
     objects_in,
@@ -37,6 +36,7 @@ from turnspan_records.coding.transcripts.wire_values import (
     text_in,
     time_of,
     unknown,
+    usage_of,
 )
 
 _QUERY: Final = re.compile(r"\s*<(user_query|USER_REQUEST)>\n?(.*?)\n?</\1>", re.DOTALL)
@@ -146,12 +146,12 @@ def _chat_usage(usage: dict[str, Any]) -> TokenUsage:
         object_in(usage, "prompt_tokens_details"),
         object_in(usage, "completion_tokens_details"),
     )
-    return TokenUsage(
-        input_tokens=count_of(usage.get("prompt_tokens")),
-        output_tokens=count_of(usage.get("completion_tokens")),
-        cache_read_tokens=count_of(sent.get("cached_tokens")),
-        cache_write_tokens=count_of(usage.get("cache_creation_input_tokens")),
-        reasoning_tokens=count_of(received.get("reasoning_tokens")),
+    return usage_of(
+        usage.get("prompt_tokens"),
+        output=usage.get("completion_tokens"),
+        read=sent.get("cached_tokens"),
+        written=usage.get("cache_creation_input_tokens"),
+        reasoning=received.get("reasoning_tokens"),
     )
 
 

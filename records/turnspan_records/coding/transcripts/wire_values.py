@@ -11,6 +11,7 @@ import orjson
 
 from turnspan.content.media import digest_media
 from turnspan.content.model import as_dict, as_list, as_text, dumps
+from turnspan.turn.turn import TokenUsage
 from turnspan_records.importing.transcripts.fields import nanoseconds
 
 NOT_AN_OBJECT: Final = "unknown: no object"
@@ -89,6 +90,15 @@ def sum_of(*values: Any) -> int | None:
     """The sum of the counts that are there; None where there is none."""
     counts = [count for count in map(count_of, values) if count is not None]
     return sum(counts) if counts else None
+
+
+def usage_of(
+    *sent: Any, output: Any, read: Any = None, written: Any = None, reasoning: Any = None
+) -> TokenUsage:
+    """The counts of a call: ``sent`` is summed, and has the cache in it; ``output`` has the
+    reasoning in it."""
+    counts = (count_of(output), count_of(read), count_of(written), count_of(reasoning))
+    return TokenUsage(sum_of(*sent), *counts)
 
 
 def dollars_of(value: Any) -> Decimal | None:
