@@ -13,6 +13,7 @@ from support.coding_transcripts import TOOLS, imported, items, real_files, token
 from support.coding_transcripts import read as read_events
 from support.imported import written
 from support.opencode_files import database, storage
+from support.shared import recorded_data
 from turnspan_records.coding.transcripts.tools import TOOLS as KNOWN
 
 
@@ -35,6 +36,16 @@ def test_records_have_the_tokens_and_costs_of_the_events() -> None:
         if tool.kind == "copilot":
             assert all(call.cost_usd is None for call in made.calls)
     assert turns > 130
+
+
+@pytest.mark.large_data
+@pytest.mark.release
+def test_a_folder_of_many_tools_files_is_imported_by_what_they_say() -> None:
+    """Wherever they stand, and whatever their names: lines of JSON are each tool's own."""
+    made = imported("coding", [recorded_data("coding")])
+    lines = ("claude-code", "codex", "copilot", "cursor", "droid", "gemini-cli", "goose", "grok")
+    others = ("aider", "antigravity", "kimi", "opencode", "pi", "qwen-code", "swe-agent")
+    assert {*lines, *others} <= {kind for kind, _ in made.seen}
 
 
 def test_a_subagent_of_opencode_is_a_turn_within_the_turn(tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ class _ClaudeCode:
         """As ``CodingTool``."""
         line = as_dict(first) or {}
         kind = line.get("type")
+        if "systemPayload" in line or "parts" in (as_dict(line.get("message")) or {}):
+            return False  # Qwen Code's, which are alike
         if kind in ("user", "assistant"):
             return "message" in line and not {"payload", "data"} & line.keys()
         if kind in ("system", "progress", "attachment"):

@@ -184,7 +184,9 @@ class CopilotReader:
             start.commit = text_in(context, "headCommit") or start.commit
             start.attributes.update(other_fields(data, _PLACE))
         elif kind == "session.shutdown":
-            start.attributes[_SESSION_USAGE] = object_in(data, "modelMetrics")
+            ended = sum(name.startswith(_SESSION_USAGE) for name in start.attributes)
+            usage = f"{_SESSION_USAGE}_{ended + 1}" if ended else _SESSION_USAGE  # resumed since
+            start.attributes[usage] = object_in(data, "modelMetrics")
             start.attributes.update(other_fields(data, ("modelMetrics",)))
         elif kind in ("abort", "session.error"):
             self._within(data, events)

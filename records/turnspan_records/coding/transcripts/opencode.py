@@ -55,7 +55,11 @@ from turnspan_records.coding.transcripts.wire_values import (
     wide_id,
 )
 
-_SESSION: Final = ("id", "parentID", "directory", "title", "version", "time", "agent", "permission")
+_SESSION: Final = (
+    *("id", "parentID", "directory", "title", "version", "time", "agent", "permission"),
+    *("summary_diffs", "revert", "share_url"),
+)
+"""The last are pieces of files, and an address that opens the session."""
 _PLACE: Final = ("id", "sessionID", "parentID", "role", "time", "path")
 _MESSAGE: Final = (*_PLACE, "modelID", "providerID", "tokens", "cost", "finish", "error")
 _PART: Final = ("id", "messageID", "sessionID", "time")

@@ -50,7 +50,8 @@ class RoleTool(JsonTool):
     Args:
         kind: as ``CodingTool``.
         places: as ``JsonTool``.
-        folder: a folder's or file's name that a transcript's path has.
+        folder: a folder's name that a transcript's path has; empty: any path.
+        ends: of a transcript's name.
         own: whether a file is its own, by its first value.
         unwrap: as ``RoleReader``.
         messages: the field of a document that has the messages; empty: it is a list of them.
@@ -61,7 +62,8 @@ class RoleTool(JsonTool):
         self,
         kind: str,
         *places: str,
-        folder: str,
+        folder: str = "",
+        ends: tuple[str, ...] = (".jsonl",),
         own: Callable[[dict[str, Any]], bool],
         unwrap: Unwrap,
         messages: str = "messages",
@@ -69,6 +71,7 @@ class RoleTool(JsonTool):
     ) -> None:
         super().__init__(kind, *places)
         self._folder = folder
+        self._ends = ends
         self._own = own
         self._unwrap = unwrap
         self._messages = messages
@@ -76,7 +79,7 @@ class RoleTool(JsonTool):
 
     def is_transcript(self, path: Path) -> bool:
         """As ``CodingTool``."""
-        return super().is_transcript(path) and self._folder in path.parts
+        return path.name.endswith(self._ends) and self._folder in ("", *path.parts)
 
     def is_own(self, first: Any) -> bool:
         """As ``CodingTool``."""
@@ -329,7 +332,7 @@ ROLE_TOOLS: Final = (
         "cursor",
         ".cursor/projects",
         folder="agent-transcripts",
-        own=lambda value: {"role", "message"} <= value.keys() and "type" not in value,
+        own=lambda value: "role" in value and "content" in object_in(value, "message"),
         unwrap=_cursor,
     ),
     RoleTool(
@@ -349,7 +352,7 @@ ROLE_TOOLS: Final = (
     RoleTool(
         "grok",
         ".grok/sessions",
-        folder="chat_history.jsonl",
+        ends=("chat_history.jsonl",),
         own=lambda value: value.get("type") == "system" and value.keys() == {"type", "content"},
         unwrap=_grok,
     ),
@@ -357,12 +360,13 @@ ROLE_TOOLS: Final = (
         "hermes",
         ".hermes/sessions",
         folder=".hermes",
+        ends=(".json",),
         own=_has("session_id", "platform"),
         unwrap=_hermes,
     ),
     RoleTool(
         "swe-agent",
-        folder="trajectories",
+        ends=(".traj",),
         own=_has("trajectory", "info"),
         unwrap=_swe_agent,
         messages="history",
@@ -370,7 +374,7 @@ ROLE_TOOLS: Final = (
     ),
     RoleTool(
         "mini-swe-agent",
-        folder="trajectories",
+        ends=(".traj.json",),
         own=lambda value: (
             "trajectory_format" in value
             or (value.get("role") == "system" and isinstance(value.get("content"), str))
@@ -381,6 +385,7 @@ ROLE_TOOLS: Final = (
     RoleTool(
         "openhands",
         folder="trajectories",
+        ends=(".json",),
         own=lambda value: "source" in value and ("action" in value or "observation" in value),
         unwrap=_openhands,
     ),

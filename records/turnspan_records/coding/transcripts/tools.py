@@ -98,7 +98,7 @@ def _given(path: Path, tools: Sequence[CodingTool]) -> Iterator[TranscriptFile]:
     for each in _files_in(path):
         named = [tool for tool in tools if tool.is_transcript(each)]
         if named:
-            tool = _tool_of(each, named)
+            tool = _tool_of(each, named) or _tool_of(each, tools)  # another's may have such a name
             if tool is not None:
                 yield TranscriptFile(each, tool)
 
