@@ -101,6 +101,30 @@ def test_a_subagent_of_gemini_is_a_turn_within_the_turn(tmp_path: Path) -> None:
     assert len(imported("gemini-cli", [main, nested]).turns) == 3
 
 
+def test_a_history_that_is_cut_without_a_summary_is_what_it_was(tmp_path: Path) -> None:
+    """Copilot does not say what it has left out: the next call's input has all, and not nothing."""
+    said = [("user.message", "Go"), ("assistant.message", "So"), ("user.message", "On")]
+    lines = [
+        {"type": kind, "id": f"event-number-{n}-of-it", "data": {"content": text}}
+        for n, (kind, text) in enumerate(said)
+    ]
+    start = {"sessionId": "s", "copilotVersion": "1.0"}
+    path = written(
+        tmp_path / "events.jsonl",
+        {"type": "session.start", "id": "0", "data": start},
+        *lines,
+        {"type": "session.truncation", "id": "the-cut-of-the-history", "data": {}},
+        {"type": "assistant.message", "id": "event-number-9-of-it", "data": {"content": "Yes"}},
+    )
+    made = imported("copilot", [path])
+    (last,) = [call for call in made.calls if call.response_id == "event-number-9-of-it"]
+    assert made.said(last.input_messages) == [
+        ("user", ["Go"]),
+        ("assistant", ["So"]),
+        ("user", ["On"]),
+    ]
+
+
 def gemini_message(id_: str, kind: str, second: int, text: str) -> dict[str, Any]:
     time = f"2026-05-01T10:00:{second:02d}Z"
     return {"id": id_, "type": kind, "timestamp": time, "content": [{"text": text}]}

@@ -35,6 +35,11 @@ def test_a_result_without_an_id_is_of_the_oldest_call_without_one() -> None:
     assert [(run.call_id, run.result) for run in runs] == [(ids[0], "a"), (ids[1], "b")]
     assert of_type(UserMessage, events)[0].parts == [{"type": "text", "content": "Look"}]
     assert calls(events)[0].usage.input_tokens is None
+    lost = [*values[:2], values[0], values[1], *values[2:]]  # the first two calls were stopped
+    events, _ = read(TOOLS["cursor"], lost, Path("11112222-3333.jsonl"))
+    assert [run.call_id for run in of_type(ToolRun, events)] == [
+        part["id"] for part in calls(events)[1].parts
+    ]
 
 
 def test_a_thought_before_an_answer_is_a_part_of_it(tmp_path: Path) -> None:

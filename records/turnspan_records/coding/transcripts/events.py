@@ -106,7 +106,8 @@ class ToolRun:
 
 @dataclass(slots=True)
 class HistoryCompaction:
-    """What was said before is replaced by a summary (or by ``messages``)."""
+    """What was said before is replaced by a summary (or by ``messages``); with neither, a part of
+    it is gone, and the file does not say which."""
 
     message_id: str
     time: int

@@ -238,10 +238,11 @@ class OpenCodeReader:
                 self._run(id_, part, events)
         if failure == "MessageAbortedError":
             events.append(Interruption(ended, "user", words))
-        if self._trigger:
-            summary = [part for part in call.parts if part.get("type") == "text"]
-            events.append(HistoryCompaction(f"{id_}:summary", ended, summary, self._trigger))
-            self._trigger = ""
+        is_summary = message.get("summary") is True
+        if self._trigger or is_summary:
+            summary = [part for part in call.parts if is_summary and part.get("type") == "text"]
+            trigger, self._trigger = self._trigger or "auto", ""
+            events.append(HistoryCompaction(f"{id_}:summary", ended, summary, trigger))
 
     def _run(self, message: str, part: dict[str, Any], events: list[CodingEvent]) -> None:
         """A tool's run, once it has ended."""

@@ -100,6 +100,8 @@ class RoleReader:
         """Whether the call that is held back is a thought so far."""
         self._waiting: deque[str] = deque()
         """Calls whose results have not come."""
+        self._nameless: set[str] = set()
+        """Calls without an id of their own."""
 
     def read(self, value: Any, events: list[CodingEvent]) -> str:
         """As ``TranscriptReader``."""
@@ -168,14 +170,15 @@ class RoleReader:
         rest = [part for part in parts if part["type"] != TOOL_CALL_RESPONSE]
         if rest or not results:
             self._prompted = self._prompted or role == "user"
+            if role == "user":
+                self._waiting.clear()
             events.append(UserMessage(id_, message.time, rest, injected=role != "user"))
             return role
         return "tool"
 
     def _tool(self, message: RoleMessage, id_: str, result: Any, events: list[CodingEvent]) -> None:
         call_id = message.call_id
-        made_up = bool(self._waiting) and self._waiting[0].startswith(f"{self._start.session_id}:")
-        if self._waiting and (not call_id or made_up):
+        if self._waiting and (not call_id or self._waiting[0] in self._nameless):
             call_id = self._waiting[0]
         if call_id in self._waiting:
             self._waiting.remove(call_id)
@@ -202,7 +205,9 @@ class RoleReader:
             call = self._call = ModelCall(id_, message.time, 0, "", "", [], TokenUsage())
         for number, part in enumerate(parts):
             if part["type"] == TOOL_CALL:
-                part["id"] = part.get("id") or f"{id_}:{len(call.parts) + number}"
+                if not part.get("id"):
+                    part["id"] = f"{id_}:{len(call.parts) + number}"
+                    self._nameless.add(part["id"])
                 if part["id"] not in self._waiting:
                     self._waiting.append(part["id"])
         add_new(call.parts, parts)

@@ -287,7 +287,10 @@ class TurnBuilder:
     def _compaction(self, thread: AgentThread, event: HistoryCompaction) -> None:
         turn = self._running(thread, event.message_id)
         messages = event.messages or [{"role": "user", "parts": event.parts}]
-        entry = HistoryEntry(None, messages, thread.time)
+        before = None
+        if not event.messages and not event.parts:  # no one knows what is left: what was there is
+            before, messages = self._before(thread, event.parent), []
+        entry = HistoryEntry(before, messages, thread.time)
         self._enter(thread, event.message_id, entry)
         if turn.recorded:
             turn.compaction(event, thread.time)
