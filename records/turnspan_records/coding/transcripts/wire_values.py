@@ -14,6 +14,7 @@ from turnspan.content.model import as_dict, as_list, as_text, dumps
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.importing.transcripts.fields import nanoseconds
 
+OWN_NOTE: Final = "the tool's own note"
 NOT_AN_OBJECT: Final = "unknown: no object"
 
 _LARGEST: Final = 2**53
@@ -148,7 +149,7 @@ def unknown(named: Any) -> str:
 
 def own_note(named: Any) -> str:
     """What became of a line that says something of the tool, and nothing of the conversation."""
-    return f"the tool's own note: {_name(named)}"
+    return f"{OWN_NOTE}: {_name(named)}"
 
 
 def _name(named: Any) -> str:
