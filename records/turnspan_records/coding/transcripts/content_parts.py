@@ -22,7 +22,12 @@ from turnspan.content.model import (
     text_part,
     unknown_part,
 )
-from turnspan_records.coding.transcripts.wire_values import object_in, other_fields, text_in
+from turnspan_records.coding.transcripts.wire_values import (
+    object_in,
+    other_fields,
+    result_of,
+    text_in,
+)
 
 _TEXTS: Final = ("", "text", "input_text", "output_text", "summary_text")
 _THOUGHTS: Final = ("thinking", "think", "reasoning", "redacted_thinking")
@@ -74,16 +79,6 @@ def add_new(parts: list[Part], more: list[Part]) -> None:
 def texts_of(parts: list[Part]) -> str:
     """The text parts' text, in lines."""
     return "\n".join(str(part["content"]) for part in parts if part.get("type") == TEXT)
-
-
-def result_of(content: Any) -> Any:
-    """A tool's result: the text of blocks that are only text, else what it is, media as hashes."""
-    blocks = as_list(content)
-    if blocks:
-        parts = parts_of(blocks)
-        if all(part.get("type") == TEXT for part in parts):
-            return texts_of(parts)
-    return digest_media(content)
 
 
 def _part(block: Any) -> Part:

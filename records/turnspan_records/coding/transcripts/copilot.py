@@ -27,7 +27,6 @@ from turnspan_records.coding.transcripts.content_parts import (
     parts_of,
     prompt_parts,
     reasoning_part,
-    result_of,
 )
 from turnspan_records.coding.transcripts.events import (
     CodingEvent,
@@ -46,6 +45,7 @@ from turnspan_records.coding.transcripts.wire_values import (
     objects_in,
     other_fields,
     own_note,
+    result_of,
     text_in,
     time_of,
     unknown,

@@ -29,7 +29,6 @@ from turnspan_records.coding.transcripts.content_parts import (
     parts_of,
     prompt_parts,
     reasoning_part,
-    result_of,
     texts_of,
 )
 from turnspan_records.coding.transcripts.events import (
@@ -50,6 +49,7 @@ from turnspan_records.coding.transcripts.wire_values import (
     objects_in,
     other_fields,
     own_note,
+    result_of,
     sum_of,
     text_in,
     time_of,

@@ -21,7 +21,7 @@ from typing import Any, Final
 from turnspan.content.media import digest_media
 from turnspan.content.model import Part, as_dict
 from turnspan.turn.turn import TokenUsage
-from turnspan_records.coding.transcripts.content_parts import call_part, parts_of, result_of
+from turnspan_records.coding.transcripts.content_parts import call_part, parts_of
 from turnspan_records.coding.transcripts.events import (
     CodingEvent,
     HistoryCompaction,
@@ -47,6 +47,7 @@ from turnspan_records.coding.transcripts.wire_values import (
     objects_in,
     other_fields,
     provider_name,
+    result_of,
     sum_of,
     text_in,
     time_of,

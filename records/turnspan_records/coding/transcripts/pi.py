@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from turnspan.content.model import Part, as_dict, as_text, dumps, text_part
 from turnspan.turn.turn import TokenUsage
-from turnspan_records.coding.transcripts.content_parts import parts_of, result_of
+from turnspan_records.coding.transcripts.content_parts import parts_of
 from turnspan_records.coding.transcripts.events import (
     CodingEvent,
     HistoryCompaction,
@@ -41,6 +41,7 @@ from turnspan_records.coding.transcripts.wire_values import (
     other_fields,
     own_note,
     provider_name,
+    result_of,
     text_in,
     time_of,
     unknown,

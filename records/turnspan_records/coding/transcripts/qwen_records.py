@@ -11,7 +11,6 @@ from turnspan_records.coding.transcripts.content_parts import (
     add_new,
     parts_of,
     prompt_parts,
-    result_of,
 )
 from turnspan_records.coding.transcripts.events import (
     CodingEvent,
@@ -28,6 +27,7 @@ from turnspan_records.coding.transcripts.wire_values import (
     objects_in,
     other_fields,
     own_note,
+    result_of,
     sum_of,
     text_in,
     time_of,

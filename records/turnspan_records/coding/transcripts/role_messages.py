@@ -20,7 +20,6 @@ from turnspan_records.coding.transcripts.content_parts import (
     add_new,
     parts_of,
     reasoning_part,
-    result_of,
 )
 from turnspan_records.coding.transcripts.events import (
     CodingEvent,
@@ -31,7 +30,12 @@ from turnspan_records.coding.transcripts.events import (
     ToolRun,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.wire_values import NOT_AN_OBJECT, own_note, wide_id
+from turnspan_records.coding.transcripts.wire_values import (
+    NOT_AN_OBJECT,
+    own_note,
+    result_of,
+    wide_id,
+)
 
 _WORDS: Final = {
     "assistant": "a model call",
