@@ -283,7 +283,7 @@ def test_the_clients_get_their_functions_back() -> None:
     assert functions() == before
     for ours, theirs in zip(during, before, strict=True):
         assert ours is not theirs
-        assert inspect.unwrap(ours) is theirs
+        assert inspect.unwrap(ours) is inspect.unwrap(theirs)  # an earlier test may have wrapped it
         assert inspect.signature(ours) == inspect.signature(theirs)
 
 
