@@ -276,6 +276,25 @@ def test_claude_codes_own_traps(tmp_path: Path) -> None:
     assert sum(made.seen.values()) == 12
 
 
+def test_a_command_is_a_prompt_if_the_model_answers(tmp_path: Path) -> None:
+    """What the tool put in for it stands behind it."""
+    name = "<command-message>fix is running</command-message>\n<command-name>/fix</command-name>"
+    path = written(
+        tmp_path / "s.jsonl",
+        user("s", 1, "<command-name>/model</command-name>", None),
+        user("s", 2, "<local-command-stdout>Set.</local-command-stdout>", "u1"),
+        user("s", 3, f"{name}\n<command-args>the bug</command-args>", "u2"),
+        user("s", 4, "Find and fix: the bug", "u3", isMeta=True),
+        reply("s", 5, "Fixed.", "u4"),
+        user("s", 6, "<command-name>/cost</command-name>", "u5"),
+    )
+    made = imported("claude-code", [path])
+    assert [turn.user_message for turn in made.turns] == ["/fix the bug"]
+    last = made.said(made.calls[0].input_messages)[-1]
+    assert last == ("user", ["Find and fix: the bug"])
+    assert made.seen["claude-code", "a command of the user's"] == 3
+
+
 def test_a_compaction_is_where_the_history_begins_anew(tmp_path: Path) -> None:
     """The next call has the summary as its input, and the turn a span that tells of it."""
     boundary = {"subtype": "compact_boundary", "compactMetadata": {"trigger": "auto"}}

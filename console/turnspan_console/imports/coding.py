@@ -12,16 +12,15 @@ from turnspan_console.options import optional, read_window, together
 if TYPE_CHECKING:
     from turnspan_records.coding.transcripts.coding_log import CodingLog
 
-_SINCE = optional(
-    "--since",
-    "WHEN",
-    "Only files that were written since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
-)
 _transcripts = together(
     click.argument(
         "paths", nargs=-1, metavar="[FILE|FOLDER]...", type=click.Path(exists=True, path_type=Path)
     ),
-    _SINCE,
+    optional(
+        "--since",
+        "WHEN",
+        "Only files that were written since: 30m, 12h, 7d, 2w, or 2026-11-01[T09:30] (UTC).",
+    ),
 )
 """``[FILE|FOLDER]...`` and ``--since``."""
 
@@ -34,15 +33,10 @@ def _log(kind: str, paths: tuple[Path, ...], since: str | None) -> CodingLog:
 
 
 @click.command(short_help="Import the transcripts of all coding agents.")
-@click.argument(
-    "paths",
-    nargs=-1,
-    metavar="[FOLDER]...",
-    type=click.Path(exists=True, path_type=Path),
-)
-@_SINCE
+@_transcripts
 def coding(paths: tuple[Path, ...], since: str | None) -> CodingLog:
-    """Import the transcripts of all coding agents, from their own folders or from FOLDER.
+    """Import the transcripts of all coding agents, from their own folders or from FILE
+    or FOLDER.
 
     A prompt becomes a turn with its model calls, tools and subagents. Later imports read only files
     that have changed. The project is the name of the repository or of its folder.
@@ -53,67 +47,24 @@ def coding(paths: tuple[Path, ...], since: str | None) -> CodingLog:
     return _log("coding", paths, since)
 
 
-@click.command(short_help="Import Claude Code's transcripts.")
-@_transcripts
-def claude_code(paths: tuple[Path, ...], since: str | None) -> CodingLog:
-    """Import Claude Code's transcripts, from ~/.claude/projects or from FILE or FOLDER.
+def _of_tool(kind: str, name: str, folder: str) -> click.Command:
+    """The command that imports one tool's."""
 
-    \b
-      turnspan import claude-code
-    """
-    return _log("claude-code", paths, since)
+    @click.command(
+        help=f"Import {name}'s transcripts, from {folder} or from FILE or FOLDER."
+        f"\n\n\b\n  turnspan import {kind}",
+        short_help=f"Import {name}'s transcripts.",
+    )
+    @_transcripts
+    def command(paths: tuple[Path, ...], since: str | None) -> CodingLog:
+        return _log(kind, paths, since)
 
-
-@click.command(short_help="Import Codex's transcripts.")
-@_transcripts
-def codex(paths: tuple[Path, ...], since: str | None) -> CodingLog:
-    """Import Codex's transcripts, from ~/.codex/sessions or from FILE or FOLDER.
-
-    \b
-      turnspan import codex
-    """
-    return _log("codex", paths, since)
+    return command
 
 
-@click.command(short_help="Import Gemini CLI's transcripts.")
-@_transcripts
-def gemini_cli(paths: tuple[Path, ...], since: str | None) -> CodingLog:
-    """Import Gemini CLI's transcripts, from ~/.gemini/tmp or from FILE or FOLDER.
-
-    \b
-      turnspan import gemini-cli
-    """
-    return _log("gemini-cli", paths, since)
-
-
-@click.command(short_help="Import OpenCode's transcripts.")
-@_transcripts
-def opencode(paths: tuple[Path, ...], since: str | None) -> CodingLog:
-    """Import OpenCode's transcripts, from ~/.local/share/opencode or from FILE or FOLDER.
-
-    \b
-      turnspan import opencode
-    """
-    return _log("opencode", paths, since)
-
-
-@click.command(short_help="Import Copilot CLI's transcripts.")
-@_transcripts
-def copilot(paths: tuple[Path, ...], since: str | None) -> CodingLog:
-    """Import Copilot CLI's transcripts, from ~/.copilot or from FILE or FOLDER.
-
-    \b
-      turnspan import copilot
-    """
-    return _log("copilot", paths, since)
-
-
-@click.command(short_help="Import Pi's transcripts.")
-@_transcripts
-def pi(paths: tuple[Path, ...], since: str | None) -> CodingLog:
-    """Import Pi's transcripts, from ~/.pi/agent/sessions or from FILE or FOLDER.
-
-    \b
-      turnspan import pi
-    """
-    return _log("pi", paths, since)
+claude_code = _of_tool("claude-code", "Claude Code", "~/.claude/projects")
+codex = _of_tool("codex", "Codex", "~/.codex/sessions")
+gemini_cli = _of_tool("gemini-cli", "Gemini CLI", "~/.gemini/tmp")
+opencode = _of_tool("opencode", "OpenCode", "~/.local/share/opencode")
+copilot = _of_tool("copilot", "Copilot CLI", "~/.copilot")
+pi = _of_tool("pi", "Pi", "~/.pi/agent/sessions")

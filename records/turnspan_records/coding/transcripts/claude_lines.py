@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,6 +45,7 @@ _INJECTED: Final = (
     "<system-reminder",
     "Caveat:",
 )
+_COMMAND_PARTS: Final = re.compile(r"<command-(name|args)>(.*?)</command-", re.DOTALL)
 _COMMAND: Final = ("<command-name>", "<command-message>")
 _INTERRUPTED: Final = "[Request interrupted by user"
 _REJECTED: Final = "The user doesn't want to"
@@ -204,6 +206,8 @@ class ClaudeReader:
             return "what the tool put in"
         self._command(agent, events)
         if text.startswith(_COMMAND) and not event.injected:
+            said = {name: words.strip() for name, words in _COMMAND_PARTS.findall(text)}
+            event.typed = f"{said.get('name', '')} {said.get('args', '')}".strip()
             agent.command = [event]
             return "a command of the user's"
         if interrupted:

@@ -314,7 +314,7 @@ class CodingTurn:
 
     def _said(self) -> str:
         texts = (as_text(p.get("content")) for p in self.prompt.parts if p.get("type") == TEXT)
-        return "\n".join(texts)
+        return self.prompt.typed or "\n".join(texts)
 
     def part(self) -> Part:
         """The part of a turn of the user that is over."""

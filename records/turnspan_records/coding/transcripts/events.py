@@ -58,6 +58,8 @@ class UserMessage:
     """The message before it, where the tool keeps a tree; empty: the one before in the file."""
     injected: bool = False
     role: str = "user"
+    typed: str = ""
+    """What the user typed, where the parts have it in the tool's way."""
 
 
 @dataclass(slots=True)
