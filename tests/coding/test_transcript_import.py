@@ -115,12 +115,14 @@ def result(session: str, number: int, call: str, parent: str, **more: Any) -> di
 
 
 @pytest.mark.parametrize("together", [True, False])
-def test_a_fork_repeats_nothing(tmp_path: Path, together: bool) -> None:
+@pytest.mark.parametrize("new_id", [None, "u1"])
+def test_a_fork_repeats_nothing(tmp_path: Path, together: bool, new_id: str | None) -> None:
     """What stands in two files is of the session where it stood first, in one import or two; the
     fork's own calls have the whole history as their input."""
     first = [user("a", 1, "Do it", None), reply("a", 2, "Done.", "u1")]
     more_of_first = [user("a", 9, "And this", "u2"), reply("a", 10, "This too.", "u9")]
     fork = [{**line, "sessionId": "b"} for line in first]
+    fork[0]["uuid"] = fork[1]["parentUuid"] = new_id or "new"
     fork += [user("b", 20, "Or that", "u2"), reply("b", 21, "That it is.", "u20")]
     a = written(tmp_path / "a.jsonl", *first)
     if together:
@@ -141,7 +143,7 @@ def test_a_fork_repeats_nothing(tmp_path: Path, together: bool) -> None:
     assert {*own.input_messages, *own.output_messages} <= landed
     texts = [texts for _, texts in made.said(own.input_messages)]
     assert texts == [["Do it"], ["Done."], ["Or that"]]
-    assert made.seen["claude-code", "a message of the session before"] == 2
+    assert made.seen["claude-code", "a message of the session before"] == (2 if new_id else 0)
 
 
 def test_a_session_that_was_forked_goes_on(tmp_path: Path) -> None:

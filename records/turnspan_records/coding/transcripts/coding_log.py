@@ -28,7 +28,7 @@ from turnspan_records.coding.transcripts.sessions import (
     TranscriptSession,
     changed_sessions,
     events_of,
-    first_message,
+    first_call,
     is_rewritten,
     lines_after,
     merged,
@@ -96,7 +96,7 @@ class CodingLog:
         for session in changed:
             main = session.files[0]
             try:
-                first = first_message(session)
+                first = first_call(session)
                 family = NO_FAMILY if first is None else family_of(first[1])
                 if position.get(main).family not in (NO_FAMILY, family):  # it was written anew
                     position.set(main, BEGINNING)
@@ -167,7 +167,7 @@ class CodingLog:
         """The messages of a session that stand in one that was imported before."""
         found: set[str] = set()
         for other in family:
-            beginning = first_message(other)
+            beginning = first_call(other)
             if first is None or beginning is None or beginning[0] == first[0]:
                 continue  # the same session: its rows are the same
             builder = TurnBuilder(self._scope(other.tool), done=_ALL)

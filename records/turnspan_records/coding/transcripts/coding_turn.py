@@ -118,8 +118,8 @@ class CodingTurn:
             if around is None
             else around.root._trace_id
         )
-        self._turn: Turn = Turn(
-            self.turn_id, parent=None if around is None else around._turn, recording=False
+        self.turn: Turn = Turn(
+            self.turn_id, parent=None if around is None else around.turn, recording=False
         )
         self._tool_spans: dict[str, int] = {}
         self._answered = False
@@ -137,7 +137,7 @@ class CodingTurn:
         entry: HistoryEntry,
     ) -> None:
         """A model has answered; times in ns."""
-        turn, facts = self._turn, self.facts
+        turn, facts = self.turn, self.facts
         number = turn.begin_call()
         requests = self.ask(event, end)
         text = "".join(as_text(p.get("content")) for p in event.parts if p.get("type") == TEXT)
@@ -215,8 +215,8 @@ class CodingTurn:
         asked.answered = True
         name = event.name or asked.name
         start = min(event.start or asked.time or end, end)
-        fact = self._turn.begin_tool(name, asked.arguments, event.call_id)
-        self._turn.end_tool(fact, event.result, event.failed)
+        fact = self.turn.begin_tool(name, asked.arguments, event.call_id)
+        self.turn.end_tool(fact, event.result, event.failed)
         self._answered, self._end = False, max(self._end, end)
         span_id = ids.span_id(self._scope.kind, "tool", asked.message_id, event.call_id)
         self._tool_spans[event.call_id] = span_id
@@ -261,9 +261,9 @@ class CodingTurn:
         self._end = max(self._end, time)
         message = event.message if self._captured else ""
         if event.reason == "user":
-            self._turn.abort(message)
+            self.turn.abort(message)
         else:
-            self._turn.fail_call(message or event.reason)
+            self.turn.fail_call(message or event.reason)
 
     # -- its end ------------------
 
@@ -272,7 +272,7 @@ class CodingTurn:
         self.closed = True
         if not self.recorded:
             return
-        turn, facts = self._turn, self.facts
+        turn, facts = self.turn, self.facts
         self.root._end = max(self.root._end, self._end)
         ending = turn.finish(None)
         reason, detail = ending.reason, ending.detail

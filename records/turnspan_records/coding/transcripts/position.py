@@ -24,7 +24,7 @@ class FileState:
     stamp: bytes
     """Of its size, times and inode (4 bytes): another one is to be read."""
     family: bytes
-    """A hash of its first message (4 bytes): files that go on with each other have the same."""
+    """A hash of its first call (4 bytes): files that go on with each other have the same."""
     size: int
     """Bytes that are accounted for."""
     turns: int
@@ -108,7 +108,7 @@ def stamp_of(path: Path) -> bytes:
 
 
 def family_of(message_id: str) -> bytes:
-    """The family of a transcript, by its first message."""
+    """The family of a transcript, by its first call."""
     return blake2b(message_id.encode("utf-8", "replace"), digest_size=4).digest()
 
 

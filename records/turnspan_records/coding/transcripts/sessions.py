@@ -17,7 +17,6 @@ from turnspan_records.coding.transcripts.events import (
     ModelCall,
     NestedFiles,
     SessionStart,
-    UserMessage,
 )
 from turnspan_records.coding.transcripts.lines import Item, is_document, items_of
 from turnspan_records.coding.transcripts.position import (
@@ -127,16 +126,13 @@ def events_of(session: TranscriptSession) -> Iterator[tuple[int, CodingEvent]]:
         yield from ((number, event) for event in events)
 
 
-def first_message(session: TranscriptSession) -> tuple[str, str] | None:
-    """The session's id, and that of its first prompt or call; None where it has none."""
-    own = TranscriptSession(session.tool, session.files[:1])
+def first_call(session: TranscriptSession) -> tuple[str, str] | None:
+    """The session's id, and that of its first call; None where it has none."""
     session_id = ""
-    for _, event in events_of(own):
+    for _, event in events_of(TranscriptSession(session.tool, session.files[:1])):
         if isinstance(event, SessionStart):
             session_id = session_id or event.session_id
-        elif isinstance(event, ModelCall) or (
-            isinstance(event, UserMessage) and not event.injected
-        ):
+        elif isinstance(event, ModelCall):
             return session_id, event.message_id
     return None
 

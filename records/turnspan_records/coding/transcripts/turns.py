@@ -256,6 +256,8 @@ class TurnBuilder:
         entry = HistoryEntry(before, [message] if event.parts else (), thread.time)
         self._enter(thread, event.message_id, entry)
         history = self._history(thread)
+        if event.message_id in self._elsewhere and not turn.turn.rounds:
+            turn.recorded = False  # all of it stands elsewhere, also if its prompt has a new id
         if not turn.recorded or event.message_id in self._elsewhere:
             if turn.number <= self._done:
                 history.know(thread.start.instructions)
