@@ -146,6 +146,36 @@ def test_a_fork_repeats_nothing(tmp_path: Path, together: bool, new_id: str | No
     assert made.seen["claude-code", "a message of the session before"] == (2 if new_id else 0)
 
 
+def test_a_fork_goes_on_later(tmp_path: Path) -> None:
+    """It was imported when it repeated its parent, and nothing else: its first own call has the
+    whole history, and what it repeats is not its own after its parent is deleted."""
+    first = [user("a", 1, "Do it", None), reply("a", 2, "Done.", "u1")]
+    first += [user("a", 3, "And this", "m"), reply("a", 4, "Done too.", "u3")]
+    a = written(tmp_path / "a.jsonl", *first)
+    fork = [{**line, "sessionId": "b"} for line in first]
+    b = written(tmp_path / "b.jsonl", *fork)
+    made = imported("coding", [tmp_path])
+    own = [user("b", 20, "Or that", "u4"), reply("b", 21, "That it is.", "u20")]
+    written(b, *fork, *own)
+    more(made, [tmp_path])
+    (call,) = [call for call in made.calls if call.session_id == "b"]
+    landed = {row.hash for row in made.of(MessageRow) if row.scope == "b"}
+    assert len(call.input_messages) == 5
+    assert {*call.input_messages, *call.output_messages} <= landed
+    a.unlink()
+    written(b, *fork, *own, user("b", 30, "Bye", "u21"), reply("b", 31, "Bye.", "u30"))
+    before = made.rows.keys()
+    more(made, [tmp_path])
+    assert {turn.user_message: turn.session_id for turn in made.turns} == {
+        "Do it": "a",
+        "And this": "a",
+        "Or that": "b",
+        "Bye": "b",
+    }
+    assert len(made.turns) == 4
+    assert before <= made.rows.keys()
+
+
 def test_a_session_that_was_forked_goes_on(tmp_path: Path) -> None:
     """Its turns stay its own, also the one that the fork begins with and that has grown since."""
     first = [user("a", 1, "Do it", None), reply("a", 2, "Well...", "u1")]

@@ -228,7 +228,7 @@ class CodingLog:
                 word = AGAIN
             accounts.count(number, item, word)
             yield from self._made(builder.parts(), builder, accounts, position, base)
-        turns = max(states[0].turns, builder.turns - 1)
+        turns = max(states[0].turns, builder.turns - 1, builder.repeated)
         yield from self._made(builder.end(), builder, accounts, position, base)
         time = base if builder.untimed else 0
         lines = not is_rewritten(main)

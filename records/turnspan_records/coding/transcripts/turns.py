@@ -88,6 +88,8 @@ class TurnBuilder:
         """A subagent whose turns are nobody's."""
         self.turns = 0
         """Turns of the user that have begun."""
+        self.repeated = 0
+        """How many of them, from the first on, are of another session."""
         self.untimed = False
         """Whether something had no time at all."""
         self.message_ids: list[str] = []
@@ -208,7 +210,10 @@ class TurnBuilder:
         self.turns += 1
         turn = self._root = CodingTurn(self._scope, facts, prompt, thread.time, asked=self._asked)
         turn.number = self.turns
-        turn.recorded = self.turns > self._done and prompt.message_id not in self._elsewhere
+        repeated = prompt.message_id in self._elsewhere
+        turn.recorded = self.turns > self._done and not repeated
+        if repeated and self.repeated == self.turns - 1:
+            self.repeated += 1
         return turn
 
     def _close_root(self, *, last: bool = False) -> None:
@@ -259,7 +264,7 @@ class TurnBuilder:
         if event.message_id in self._elsewhere and not turn.turn.rounds:
             turn.recorded = False  # all of it stands elsewhere, also if its prompt has a new id
         if not turn.recorded or event.message_id in self._elsewhere:
-            if turn.number <= self._done:
+            if turn.number <= self._done and event.message_id not in self._elsewhere:
                 history.know(thread.start.instructions)
                 entry.know()
             turn.ask(event, thread.time)
