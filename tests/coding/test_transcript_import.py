@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -144,6 +145,10 @@ def test_a_fork_repeats_nothing(tmp_path: Path, together: bool, new_id: str | No
     texts = [texts for _, texts in made.said(own.input_messages)]
     assert texts == [["Do it"], ["Done."], ["Or that"]]
     assert made.seen["claude-code", "a message of the session before"] == (2 if new_id else 0)
+    os.utime(a, (2**31, 2**31))  # who was written last is not who came last
+    log = coding_log("coding", [tmp_path])
+    again = take_parts(log, after=log.again(position(made)))
+    assert view(again) == view(made)
 
 
 def test_a_fork_goes_on_later(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ class CodingLog:
         changed = self._sessions(position)
         families = self._families(position, {path for each in changed for path in each.files})
         ranks = {key: rank for rank, key in enumerate(position.files)}
-        for session in changed:
+        for session in sorted(changed, key=lambda s: ranks.get(key_of(s.files[0]), len(ranks))):
             main = session.files[0]
             try:
                 first = first_call(session)

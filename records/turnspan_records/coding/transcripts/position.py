@@ -77,11 +77,11 @@ class TranscriptPosition:
         self.files[key_of(path)] = state
 
     def again(self) -> TranscriptPosition:
-        """The position from which everything is imported anew, at the same times."""
+        """The position from which everything is imported anew, in the same order (a message is of
+        the session that was imported first) and at the same times."""
         files = {
             key: FileState(b"\0\0\0\0", NO_FAMILY, 0, 0, state.time)
             for key, state in self.files.items()
-            if state.time
         }
         return TranscriptPosition(files)
 
