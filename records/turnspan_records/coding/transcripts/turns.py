@@ -153,10 +153,7 @@ class TurnBuilder:
         return thread
 
     def _moment(self, thread: AgentThread, time: int) -> None:
-        if not time:
-            thread.time = thread.time + 1 if thread.time else self._first_time()
-        else:
-            thread.time = max(time, thread.time if thread.time == time else 0)
+        thread.time = time or (thread.time + 1 if thread.time else self._first_time())
 
     def _first_time(self) -> int:
         known = [thread.time for thread in self._threads.values() if thread.time]
