@@ -95,6 +95,7 @@ ONLY_READ = {
     "rerun": "tests/rerun runs it",
     "review": "waits for keys",
     "quality": "asks a wiki, or reads the reader's repository",
+    "blame": "reads the reader's repository",
     "forget": "deletes the reader's records",
     "retain": "deletes the reader's records",
     "annotate": "judges a record of the reader's own",
