@@ -15,12 +15,12 @@ from support.coding_transcripts import calls, items, of_type, read, tokens
 from support.opencode_files import SESSIONS, database, exchange, session, storage
 from turnspan_records.coding.transcripts.copilot import COPILOT
 from turnspan_records.coding.transcripts.events import (
+    AgentCall,
     CodingEvent,
     HistoryCompaction,
     Interruption,
-    ModelCall,
     SessionStart,
-    ToolRun,
+    ToolEnd,
     UserMessage,
 )
 from turnspan_records.coding.transcripts.gemini_cli import GEMINI_CLI, QWEN_CODE
@@ -70,7 +70,7 @@ def test_a_gemini_message_that_is_written_again_counts_once() -> None:
     assert [call.message_id for call in calls(events)] == [first, second]
     assert tokens(events) == 32
     assert calls(events)[1].parts == [{"type": "text", "content": "Done"}]
-    (tool,) = of_type(ToolRun, events)
+    (tool,) = of_type(ToolEnd, events)
     assert (tool.call_id, tool.failed, tool.error_message) == ("c1", True, "no file")
     prompts = of_type(UserMessage, events)
     assert [(prompt.parent, prompt.injected) for prompt in prompts] == [
@@ -193,7 +193,7 @@ def test_opencodes_compaction_is_the_summary_that_follows() -> None:
     rows = [{"session": session("s")}, {"message": user}, {"part": part}, {"message": answer}]
     events, _ = read(OPENCODE, [*rows, {"part": text}])
     assert [type(event) for event in events] == [
-        *(SessionStart, UserMessage, ModelCall, HistoryCompaction)
+        *(SessionStart, UserMessage, AgentCall, HistoryCompaction)
     ]
     (compaction,) = of_type(HistoryCompaction, events)
     assert (compaction.trigger, compaction.parts) == (
@@ -233,7 +233,7 @@ def test_copilots_subagents_are_told_apart() -> None:
     assert [part["type"] for part in first.parts] == ["text", "text", "tool_call"]
     assert first.parts[2]["arguments"] == {"prompt": "Look"}
     assert (first.usage.output_tokens, second.usage.output_tokens) == (7, None)
-    (run,) = of_type(ToolRun, events)
+    (run,) = of_type(ToolEnd, events)
     assert (run.name, run.failed, run.error_type, run.start) == ("task", True, "e", run.time)
     assert of_type(Interruption, events)[0].message == "user initiated"
     assert of_type(HistoryCompaction, events)[0].tokens_before == 9

@@ -16,7 +16,7 @@ from turnspan.content.model import as_dict, as_list
 from turnspan_records.coding.transcripts.events import (
     Interruption,
     SessionStart,
-    ToolRun,
+    ToolEnd,
     UserMessage,
 )
 
@@ -49,7 +49,7 @@ def test_every_line_of_real_files_is_accounted_for() -> None:
             ids = [event.message_id for event in events if not isinstance(event, NAMELESS)]
             assert len(ids) == len(set(ids)), path
             asked = {p["id"] for c in calls(events) for p in c.parts if p["type"] == "tool_call"}
-            runs = of_type(ToolRun, events)
+            runs = of_type(ToolEnd, events)
             assert {run.call_id for run in runs} - asked <= {"call_2", ""}, (
                 path
             )  # asked by no message

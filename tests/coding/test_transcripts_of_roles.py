@@ -8,7 +8,7 @@ from typing import Any
 
 from support.coding_transcripts import TOOLS, calls, imported, items, of_type, read, tokens
 from turnspan_records.coding.transcripts.aider import AIDER
-from turnspan_records.coding.transcripts.events import SessionStart, ToolRun, UserMessage
+from turnspan_records.coding.transcripts.events import SessionStart, ToolEnd, UserMessage
 from turnspan_records.coding.transcripts.kimi import KIMI_CODE
 
 
@@ -31,13 +31,13 @@ def test_a_result_without_an_id_is_of_the_oldest_call_without_one() -> None:
     events, seen = read(TOOLS["cursor"], values, Path("11112222-3333.jsonl"))
     assert seen == {"a user's message": 1, "a model call": 2, "a tool's result": 1}
     ids = [part["id"] for part in calls(events)[0].parts]
-    runs = of_type(ToolRun, events)
+    runs = of_type(ToolEnd, events)
     assert [(run.call_id, run.result) for run in runs] == [(ids[0], "a"), (ids[1], "b")]
     assert of_type(UserMessage, events)[0].parts == [{"type": "text", "content": "Look"}]
     assert calls(events)[0].usage.input_tokens is None
     lost = [*values[:2], values[0], values[1], *values[2:]]  # the first two calls were stopped
     events, _ = read(TOOLS["cursor"], lost, Path("11112222-3333.jsonl"))
-    assert [run.call_id for run in of_type(ToolRun, events)] == [
+    assert [run.call_id for run in of_type(ToolEnd, events)] == [
         part["id"] for part in calls(events)[1].parts
     ]
 

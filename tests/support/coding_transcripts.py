@@ -14,7 +14,7 @@ from support.imported import Imported, take_parts
 from support.shared import recorded_data
 from turnspan_records.coding.transcripts.aider import AIDER
 from turnspan_records.coding.transcripts.copilot import COPILOT
-from turnspan_records.coding.transcripts.events import CodingEvent, CodingTool, ModelCall
+from turnspan_records.coding.transcripts.events import AgentCall, CodingEvent, CodingTool
 from turnspan_records.coding.transcripts.gemini_cli import GEMINI_CLI, QWEN_CODE
 from turnspan_records.coding.transcripts.kimi import KIMI_CODE
 from turnspan_records.coding.transcripts.opencode import OPENCODE
@@ -92,8 +92,8 @@ def imported(kind: str, paths: Sequence[Path], after: str = "", **how: Any) -> I
     return take_parts(coding_log(kind, paths, **how), after=after)
 
 
-def calls(events: Iterable[CodingEvent]) -> list[ModelCall]:
-    return [event for event in events if isinstance(event, ModelCall)]
+def calls(events: Iterable[CodingEvent]) -> list[AgentCall]:
+    return [event for event in events if isinstance(event, AgentCall)]
 
 
 def of_type(kind: type[Event], events: Iterable[CodingEvent]) -> list[Event]:

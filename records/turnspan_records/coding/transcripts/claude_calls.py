@@ -11,7 +11,7 @@ from turnspan.content.model import Part, as_dict, as_list, as_text, dumps, dumps
 from turnspan.dialects import anthropic_messages
 from turnspan.dialects.convert import convert_message
 from turnspan.turn.turn import TokenUsage
-from turnspan_records.coding.transcripts.events import CodingEvent, ModelCall, ToolRun, UserMessage
+from turnspan_records.coding.transcripts.events import AgentCall, CodingEvent, ToolEnd, UserMessage
 from turnspan_records.coding.transcripts.wire_values import count_of, object_in, text_in
 
 _LINE: Final = frozenset(
@@ -67,13 +67,13 @@ class ReplyUnderWay:
         self._reason = text_in(message, "stop_reason") or self._reason
         self._time = time
 
-    def call(self) -> ModelCall:
+    def call(self) -> AgentCall:
         """The call, now that nothing more comes of it."""
         parts = parts_of("assistant", self._blocks) if self._blocks else []
         usage, attributes = self._tokens()
         beside = {k: v for k, v in self._line.items() if k not in _LINE and v not in (None, "")}
         more = {k: v for k, v in self._message.items() if k not in _MESSAGE and v is not None}
-        return ModelCall(
+        return AgentCall(
             self.message_id,
             self._time,
             0,
@@ -127,7 +127,7 @@ class ClaudeAgent:
         self.name = ""
         self.parent_call = ""
         self.reply: ReplyUnderWay | None = None
-        self.runs: list[ToolRun] = []
+        self.runs: list[ToolEnd] = []
         """Results of tools that ran while their reply was being written."""
         self.command: list[UserMessage] = []
         """A command with a slash, and what the tool put in for it: a prompt if the model answers,

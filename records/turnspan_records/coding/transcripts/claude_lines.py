@@ -21,7 +21,7 @@ from turnspan_records.coding.transcripts.events import (
     HistoryCompaction,
     Interruption,
     SessionStart,
-    ToolRun,
+    ToolEnd,
     UserMessage,
 )
 from turnspan_records.coding.transcripts.lines import first_value
@@ -231,7 +231,7 @@ class ClaudeReader:
             result = result_of(block.get("content"))
             failed = block.get("is_error") is True
             rejected = failed and as_text(result).startswith(_REJECTED)
-            run = ToolRun(
+            run = ToolEnd(
                 call_id,
                 message_id,
                 self._time,

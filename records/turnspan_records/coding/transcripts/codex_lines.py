@@ -24,12 +24,12 @@ from turnspan.dialects import openai_responses
 from turnspan.dialects.convert import convert_message
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.events import (
+    AgentCall,
     CodingEvent,
     HistoryCompaction,
     Interruption,
-    ModelCall,
     SessionStart,
-    ToolRun,
+    ToolEnd,
     UserMessage,
 )
 from turnspan_records.coding.transcripts.wire_values import (
@@ -103,7 +103,7 @@ class CodexReader:
         self._replies = 0
         """Of this turn, so far."""
         self._reply_time = 0
-        self._runs: list[ToolRun] = []
+        self._runs: list[ToolEnd] = []
         self._asked: dict[str, int] = {}
         self._ends: dict[str, tuple[bool, dict[str, Any]]] = {}
         self._total: Any = None
@@ -291,7 +291,7 @@ class CodexReader:
                 attributes[semconv.CODING_REPLY_UNKNOWN] = True
             provider = text_in(self._session.attributes, "model_provider")
             events.append(
-                ModelCall(
+                AgentCall(
                     self._reply_id if parts else self._made_id("usage", repr(self._total)),
                     self._reply_time if parts else self._time,
                     0,
@@ -314,7 +314,7 @@ class CodexReader:
         code = _EXIT.search(as_text(result)[:400])
         failed = beside or (code is not None and code[1] != "0")
         success = (as_dict(result) or {}).get("success")
-        run = ToolRun(
+        run = ToolEnd(
             call_id,
             f"{call_id}:result",
             self._time,

@@ -18,10 +18,10 @@ from turnspan.turn.turn import ToolRequest, Turn
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import LlmCall, TurnSummary
 from turnspan_records.coding.transcripts.events import (
+    AgentCall,
     HistoryCompaction,
     Interruption,
-    ModelCall,
-    ToolRun,
+    ToolEnd,
     UserMessage,
 )
 from turnspan_records.coding.transcripts.history import HistoryEntry, SessionHistory
@@ -130,7 +130,7 @@ class CodingTurn:
 
     def call(
         self,
-        event: ModelCall,
+        event: AgentCall,
         start: int,
         end: int,
         history: SessionHistory,
@@ -184,7 +184,7 @@ class CodingTurn:
         if event.cost_usd is not None:
             self._content.costs[f"{span_id:016x}"] = event.cost_usd
 
-    def ask(self, event: ModelCall, time: int) -> list[ToolRequest]:
+    def ask(self, event: AgentCall, time: int) -> list[ToolRequest]:
         """Remember the tools that a reply asks for."""
         found: list[ToolRequest] = []
         for part in event.parts:
@@ -196,7 +196,7 @@ class CodingTurn:
         return found
 
     def _land(
-        self, span_id: str, event: ModelCall, history: SessionHistory, entry: HistoryEntry
+        self, span_id: str, event: AgentCall, history: SessionHistory, entry: HistoryEntry
     ) -> None:
         instructions = self.facts.instructions
 
@@ -207,7 +207,7 @@ class CodingTurn:
 
         self._content.calls[span_id] = land
 
-    def tool(self, event: ToolRun, end: int) -> None:
+    def tool(self, event: ToolEnd, end: int) -> None:
         """A tool has run; ``end`` in ns."""
         asked = self._asked.get(event.call_id)
         if asked is None:

@@ -29,12 +29,12 @@ from turnspan_records.coding.transcripts.content_parts import (
     reasoning_part,
 )
 from turnspan_records.coding.transcripts.events import (
+    AgentCall,
     CodingEvent,
     HistoryCompaction,
     Interruption,
-    ModelCall,
     SessionStart,
-    ToolRun,
+    ToolEnd,
     UserMessage,
 )
 from turnspan_records.coding.transcripts.json_tool import JsonTool
@@ -109,7 +109,7 @@ class CopilotReader:
         """Subagents' names, by the tool call that began them."""
         self._agent = ""
         """The call whose subagent the last event was of."""
-        self._call: ModelCall | None = None
+        self._call: AgentCall | None = None
         self._reasoning = ""
         self._started: dict[str, tuple[int, str]] = {}
         """When tools have begun, and their names, by call."""
@@ -228,7 +228,7 @@ class CopilotReader:
         if call is None:
             self._within(data, events)
             model = text_in(data, "model") or self._model
-            call = ModelCall(message, time, 0, _PROVIDER, model, [], TokenUsage())
+            call = AgentCall(message, time, 0, _PROVIDER, model, [], TokenUsage())
         reasoning = text_in(data, "reasoningText") or self._reasoning
         self._reasoning = ""
         parts = [reasoning_part(reasoning)] if reasoning else []
@@ -263,7 +263,7 @@ class CopilotReader:
         failed = data.get("success") is False
         said = as_text(result.get("content"))
         events.append(
-            ToolRun(
+            ToolEnd(
                 call_id=call,
                 message_id=id_,
                 time=time,

@@ -63,7 +63,7 @@ class UserMessage:
 
 
 @dataclass(slots=True)
-class ModelCall:
+class AgentCall:
     """One request to a model with its reply: given once, when all of it is known."""
 
     message_id: str
@@ -88,7 +88,7 @@ class ModelCall:
 
 
 @dataclass(slots=True)
-class ToolRun:
+class ToolEnd:
     """A tool that has run: ``call_id`` is of the ``tool_call`` part that asked for it."""
 
     call_id: str
@@ -133,7 +133,7 @@ class Interruption:
 
 
 CodingEvent: TypeAlias = (
-    SessionStart | UserMessage | ModelCall | ToolRun | HistoryCompaction | Interruption
+    SessionStart | UserMessage | AgentCall | ToolEnd | HistoryCompaction | Interruption
 )
 
 

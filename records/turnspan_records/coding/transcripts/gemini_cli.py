@@ -32,12 +32,12 @@ from turnspan_records.coding.transcripts.content_parts import (
     texts_of,
 )
 from turnspan_records.coding.transcripts.events import (
+    AgentCall,
     CodingEvent,
     HistoryCompaction,
     Interruption,
-    ModelCall,
     SessionStart,
-    ToolRun,
+    ToolEnd,
     UserMessage,
 )
 from turnspan_records.coding.transcripts.json_tool import JsonTool
@@ -264,7 +264,7 @@ class GeminiReader:
     def _hold(self, id_: str, found: list[CodingEvent], events: list[CodingEvent]) -> None:
         if id_ in self._written:  # a late line: only what has come since
             for event in found:
-                if isinstance(event, ToolRun) and event.message_id not in self._written:
+                if isinstance(event, ToolEnd) and event.message_id not in self._written:
                     self._written.add(event.message_id)
                     events.append(event)
             return
@@ -274,7 +274,7 @@ class GeminiReader:
         self, id_: str, time: int, content: Any, message: dict[str, Any]
     ) -> list[CodingEvent]:
         known = self._held.get(id_, [])
-        before = known[0] if known and isinstance(known[0], ModelCall) else None
+        before = known[0] if known and isinstance(known[0], AgentCall) else None
         calls = objects_in(message, "toolCalls")
         parts = [*map(_thought, objects_in(message, "thoughts")), *parts_of(content)]
         parts += [
@@ -282,7 +282,7 @@ class GeminiReader:
             for call in calls
             if not any(part.get("id") == call.get("id") for part in parts if "id" in part)
         ]
-        model = ModelCall(
+        model = AgentCall(
             message_id=id_,
             time=time if before is None else before.time,
             start=0,
@@ -316,7 +316,7 @@ def _usage(tokens: dict[str, Any] | None) -> TokenUsage:
     return usage_of(*sent, output=output, read=cached, reasoning=thoughts)
 
 
-def _run(message: str, call: dict[str, Any]) -> ToolRun | None:
+def _run(message: str, call: dict[str, Any]) -> ToolEnd | None:
     """A tool's run; None while it goes on."""
     status = text_in(call, "status")
     if "result" not in call and status not in ("success", "error", "cancelled"):
@@ -330,7 +330,7 @@ def _run(message: str, call: dict[str, Any]) -> ToolRun | None:
             break
     id_ = text_in(call, "id")
     failed = status in ("error", "cancelled") or bool(error)
-    return ToolRun(
+    return ToolEnd(
         call_id=id_,
         message_id=f"{message}:{id_}",
         time=time_of(call.get("timestamp")),

@@ -23,12 +23,12 @@ from turnspan.content.model import Part, as_dict
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.content_parts import call_part, parts_of
 from turnspan_records.coding.transcripts.events import (
+    AgentCall,
     CodingEvent,
     HistoryCompaction,
     Interruption,
-    ModelCall,
     SessionStart,
-    ToolRun,
+    ToolEnd,
     UserMessage,
 )
 from turnspan_records.coding.transcripts.json_tool import JsonTool
@@ -216,7 +216,7 @@ class OpenCodeReader:
             created, *(time_of(object_in(part, "time").get("end")) for part in parts), 0
         )
         usage, cost = _usage(message, parts)
-        call = ModelCall(
+        call = AgentCall(
             message_id=id_,
             time=ended,
             start=created,
@@ -257,7 +257,7 @@ class OpenCodeReader:
         failed = status == "error"
         attributes = other_fields(state, ("status", "input", "output", "error", "time", "metadata"))
         events.append(
-            ToolRun(
+            ToolEnd(
                 call_id=call,
                 message_id=wide_id(message, text_in(part, "id")) or f"{message}:{call}",
                 time=time_of(times.get("end")),

@@ -23,12 +23,12 @@ from turnspan.content.model import Part, as_dict, as_text, dumps, text_part
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.content_parts import parts_of
 from turnspan_records.coding.transcripts.events import (
+    AgentCall,
     CodingEvent,
     HistoryCompaction,
     Interruption,
-    ModelCall,
     SessionStart,
-    ToolRun,
+    ToolEnd,
     UserMessage,
 )
 from turnspan_records.coding.transcripts.json_tool import JsonTool
@@ -170,7 +170,7 @@ class PiReader:
         if role == "toolResult":
             failed = message.get("isError") is True
             result = result_of(message.get("content"))
-            run = ToolRun(text_in(message, "toolCallId"), id_, time, result, parent=parent)
+            run = ToolEnd(text_in(message, "toolCallId"), id_, time, result, parent=parent)
             run.name = text_in(message, "toolName")
             run.failed = failed
             run.error_type = "error" if failed else ""
@@ -204,7 +204,7 @@ class PiReader:
         counted = any(map(count_of, usage.values()))
         cost = dollars_of(object_in(usage, "cost").get("total")) if counted else None
         failed = stopped == "error"
-        call = ModelCall(
+        call = AgentCall(
             message_id=id_,
             time=time,
             start=time_of(message.get("timestamp")),

@@ -13,11 +13,11 @@ from turnspan_records.coding.transcripts.content_parts import (
     prompt_parts,
 )
 from turnspan_records.coding.transcripts.events import (
+    AgentCall,
     CodingEvent,
     HistoryCompaction,
-    ModelCall,
     SessionStart,
-    ToolRun,
+    ToolEnd,
     UserMessage,
 )
 from turnspan_records.coding.transcripts.wire_values import (
@@ -49,7 +49,7 @@ class QwenRecords:
         self._path = path
         self._place = ("",) * 6
         self._title = ""
-        self._call: ModelCall | None = None
+        self._call: AgentCall | None = None
         self._passed = PassedOver()
 
     def read(self, record: dict[str, Any], events: list[CodingEvent]) -> str:
@@ -73,7 +73,7 @@ class QwenRecords:
             return "what the tool put in" if own else "a user's message"
         if kind == "assistant":
             other = other_fields(record, (*_RECORD, "usageMetadata"))
-            call = ModelCall(id_, time, 0, "qwen", "", [], TokenUsage(), parent, attributes=other)
+            call = AgentCall(id_, time, 0, "qwen", "", [], TokenUsage(), parent, attributes=other)
             _extend(call, time, record)
             self._call = call
             return "a model call"
@@ -136,7 +136,7 @@ class QwenRecords:
         return own_note(subtype or "system")
 
 
-def _extend(call: ModelCall, time: int, record: dict[str, Any]) -> None:
+def _extend(call: AgentCall, time: int, record: dict[str, Any]) -> None:
     """What one more record says of a call."""
     add_new(call.parts, parts_of(object_in(record, "message").get("parts")))
     call.time = max(call.time, time)
@@ -154,7 +154,7 @@ def _extend(call: ModelCall, time: int, record: dict[str, Any]) -> None:
     call.usage = usage_of(sent, output=received, read=cached, reasoning=thoughts)
 
 
-def _run(id_: str, time: int, parent: str, record: dict[str, Any]) -> ToolRun:
+def _run(id_: str, time: int, parent: str, record: dict[str, Any]) -> ToolEnd:
     result = object_in(record, "toolCallResult")
     blocks = objects_in(object_in(record, "message"), "parts")
     responses = [object_in(block, "functionResponse") for block in blocks]
@@ -163,7 +163,7 @@ def _run(id_: str, time: int, parent: str, record: dict[str, Any]) -> ToolRun:
     status = text_in(result, "status")
     error = object_in(result, "error")
     failed = status in ("error", "cancelled") or bool(error)
-    return ToolRun(
+    return ToolEnd(
         call_id=text_in(result, "callId") or text_in(said, "id"),
         message_id=id_,
         time=time,

@@ -22,12 +22,12 @@ from turnspan_records.coding.transcripts.content_parts import (
     reasoning_part,
 )
 from turnspan_records.coding.transcripts.events import (
+    AgentCall,
     CodingEvent,
     HistoryCompaction,
     Interruption,
-    ModelCall,
     SessionStart,
-    ToolRun,
+    ToolEnd,
     UserMessage,
 )
 from turnspan_records.coding.transcripts.wire_values import (
@@ -97,8 +97,8 @@ class RoleReader:
         self._number = 0
         self._model = self._provider = ""
         self._started = self._prompted = False
-        self._call: ModelCall | None = None
-        self._runs: list[ToolRun] = []
+        self._call: AgentCall | None = None
+        self._runs: list[ToolEnd] = []
         """Of tools that have run before the call was all written."""
         self._thinking = False
         """Whether the call that is held back is a thought so far."""
@@ -188,7 +188,7 @@ class RoleReader:
             self._waiting.remove(call_id)
         failed = message.failed
         error = "error" if failed else ""
-        run = ToolRun(call_id, id_, message.time, result, failed=failed, error_type=error)
+        run = ToolEnd(call_id, id_, message.time, result, failed=failed, error_type=error)
         run.attributes = message.attributes
         (events if self._call is None else self._runs).append(run)
 
@@ -206,7 +206,7 @@ class RoleReader:
         word = "a model call" if call is None else "part of a model call"
         if call is None:
             self.end(events)
-            call = self._call = ModelCall(id_, message.time, 0, "", "", [], TokenUsage())
+            call = self._call = AgentCall(id_, message.time, 0, "", "", [], TokenUsage())
         for number, part in enumerate(parts):
             if part["type"] == TOOL_CALL:
                 if not part.get("id"):

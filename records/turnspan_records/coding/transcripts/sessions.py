@@ -12,9 +12,9 @@ from typing import Final
 
 from turnspan.content.model import as_dict
 from turnspan_records.coding.transcripts.events import (
+    AgentCall,
     CodingEvent,
     CodingTool,
-    ModelCall,
     NestedFiles,
     SessionStart,
 )
@@ -132,7 +132,7 @@ def first_call(session: TranscriptSession) -> tuple[str, str] | None:
     for _, event in events_of(TranscriptSession(session.tool, session.files[:1])):
         if isinstance(event, SessionStart):
             session_id = session_id or event.session_id
-        elif isinstance(event, ModelCall):
+        elif isinstance(event, AgentCall):
             return session_id, event.message_id
     return None
 

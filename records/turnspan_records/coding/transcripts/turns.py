@@ -20,12 +20,12 @@ from turnspan_records.coding.transcripts.coding_turn import (
     SessionFacts,
 )
 from turnspan_records.coding.transcripts.events import (
+    AgentCall,
     CodingEvent,
     HistoryCompaction,
     Interruption,
-    ModelCall,
     SessionStart,
-    ToolRun,
+    ToolEnd,
     UserMessage,
 )
 from turnspan_records.coding.transcripts.history import HistoryEntry, SessionHistory
@@ -115,9 +115,9 @@ class TurnBuilder:
         self._moment(thread, event.time)
         if isinstance(event, UserMessage):
             self._user(thread, event)
-        elif isinstance(event, ModelCall):
+        elif isinstance(event, AgentCall):
             self._call(thread, event)
-        elif isinstance(event, ToolRun):
+        elif isinstance(event, ToolEnd):
             self._tool(thread, event)
         else:
             self._compaction(thread, event)
@@ -249,7 +249,7 @@ class TurnBuilder:
         entry = HistoryEntry(before, [message] if event.parts else (), thread.time)
         self._enter(thread, event.message_id, entry)
 
-    def _call(self, thread: AgentThread, event: ModelCall) -> None:
+    def _call(self, thread: AgentThread, event: AgentCall) -> None:
         before = self._before(thread, event.parent)
         began = before.when if before is not None else thread.time
         turn = self._running(thread, event.message_id)
@@ -269,7 +269,7 @@ class TurnBuilder:
             start = min(event.start or began, thread.time)
             turn.call(event, start, thread.time, history, entry)
 
-    def _tool(self, thread: AgentThread, event: ToolRun) -> None:
+    def _tool(self, thread: AgentThread, event: ToolEnd) -> None:
         before = self._before(thread, event.parent)
         asked = self._asked.get(event.call_id)
         if asked is None or asked.turn.closed:
