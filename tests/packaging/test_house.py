@@ -89,7 +89,17 @@ def test_a_class_name_stands_once_in_the_product() -> None:
     assert {name: each for name, each in places.items() if len(each) > 1} == {}
 
 
-NOUNS = {"coding", "landing", "listing", "nesting", "opening", "recording", "testing", "wiring"}
+NOUNS = {
+    "coding",
+    "landing",
+    "listing",
+    "matching",
+    "nesting",
+    "opening",
+    "recording",
+    "testing",
+    "wiring",
+}
 """Words in -ing that name a thing."""
 
 
