@@ -1,27 +1,3 @@
-SELECT
- project,
- session_id,
- trace_id,
- turn_id
-FROM turn_summary
-WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));
-
-SELECT count()
-FROM attempt
-WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));
-
-SELECT count()
-FROM rollout
-WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));
-
-SELECT count()
-FROM consortium
-WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));
-
-SELECT count()
-FROM llm_call_running
-WHERE (status = 'running') AND (writer IN ({writers:Array(String)}));
-
 SELECT DISTINCT pass
 FROM turnspan.keeping_row
 ORDER BY pass ASC;
