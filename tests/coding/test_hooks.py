@@ -92,8 +92,13 @@ def test_what_becomes_of_edits_is_the_turns_outcome(server_dsn: Dsn, tmp_path: P
     """Kept, undone by hand or by git (also what was committed), changed or partly kept; a person's
     judgment holds before it, and the same event again adds nothing."""
     work = Work(tmp_path, server_dsn)
+    earlier = work.repository / "earlier.py"  # of a turn that ended before there were hooks
+    work.session.ask("earlier")
+    work.session.use("req_0", "toolu_0", "Write", file_path=str(earlier), content="new")
+    work.session.answer("req_end_0", "Done")
     work.turn("kept", a=("one", "1"))
     assert work.judged() == {}
+    earlier.write_text("changed")
     work.git("commit", "-qam", "Kept")
     work.turn("undone", a=("two", "2"), c=("", "new"))
     assert work.judged() == {"kept": "used"}

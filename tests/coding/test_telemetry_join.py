@@ -14,7 +14,8 @@ from click.testing import CliRunner
 from receive.otlp import SECOND, T0, Said, logs
 from receive.serving import PROTOBUF, Served, serving
 from support.claude_sessions import ClaudeSession
-from turnspan_clickhouse.receive.settings import follows_transcripts
+from turnspan_clickhouse.files.atomic_files import private_folder
+from turnspan_clickhouse.receive.settings import FOLLOWING, follows_transcripts
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.cli import turnspan
 from turnspan_records.access import open_dsn
@@ -155,9 +156,10 @@ def test_each_thing_is_one_record(server_dsn: Dsn, tmp_path: Path, first: str) -
     folder = tmp_path / "transcripts"
     folder.mkdir()
     write_transcripts(folder)
+    private_folder(server_dsn.spool / FOLLOWING)  # as a follower or a hook leaves it
     for order in (first, "telemetry", "transcripts"):
         if order == "telemetry":
-            with serving(server_dsn, transcripts=True) as served:
+            with serving(server_dsn) as served:
                 send(served, telemetry())
         else:
             import_transcripts(server_dsn, folder, "--again")

@@ -109,7 +109,6 @@ def command(
     token_file: Path | None,
     hosts: tuple[str, ...],
     max_request_bytes: int,
-    transcripts: bool | None,
     **limits: Any,
 ) -> None:
     """Receive spans over OTLP, by HTTP (protobuf or JSON) and gRPC, and land them as records.
@@ -122,14 +121,12 @@ def command(
       turnspan receive --host 0.0.0.0 --token-file tokens
     """
     from turnspan_clickhouse.receive import ReceiveApp, Receiver, ReceiveSettings
-    from turnspan_clickhouse.receive.settings import follows_transcripts
 
     dsn = chosen_dsn()
     tokens = _tokens(token_file)
     settings = ReceiveSettings(
         max_request_bytes=max_request_bytes,
         max_waiting_bytes=4 * max_request_bytes,
-        transcripts=follows_transcripts(dsn.spool) if transcripts is None else transcripts,
         **limits,
     )
     log_to_people()
@@ -195,9 +192,8 @@ def receiving_beside(dsn: Dsn, port: int) -> Generator[None]:
     """
     import uvicorn
 
-    from turnspan_clickhouse.receive import ReceiveApp, Receiver, ReceiveSettings
+    from turnspan_clickhouse.receive import ReceiveApp, Receiver
     from turnspan_clickhouse.receive.connections import server_config
-    from turnspan_clickhouse.receive.settings import follows_transcripts
 
     grpc_address = ""
     try:
@@ -214,9 +210,7 @@ def receiving_beside(dsn: Dsn, port: int) -> Generator[None]:
         grpc_address = grpc_address_of(_LOOPBACK, None, port)
     except Failure as failure:
         note(f"OTLP is taken over HTTP alone: {failure}")
-    settings = ReceiveSettings(transcripts=follows_transcripts(dsn.spool))
-    receiver = Receiver(dsn, settings=settings)
-    app = ReceiveApp(receiver, tokens=_tokens(None), hosts=[], grpc_address=grpc_address)
+    app = ReceiveApp(Receiver(dsn), tokens=_tokens(None), hosts=[], grpc_address=grpc_address)
     server = uvicorn.Server(server_config(app, log_level="warning", timeout_graceful_shutdown=2))
     thread = threading.Thread(
         target=server.run, kwargs={"sockets": [listener]}, name="turnspan-receive", daemon=True

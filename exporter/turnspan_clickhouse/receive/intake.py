@@ -34,6 +34,7 @@ from turnspan_clickhouse.receive.log_events import as_telemetry
 from turnspan_clickhouse.receive.otlp_json import decode_json, decode_logs_json
 from turnspan_clickhouse.receive.otlp_protobuf import decode_logs_protobuf, decode_protobuf
 from turnspan_clickhouse.receive.receiver import Receiver
+from turnspan_clickhouse.receive.settings import follows_transcripts
 
 PAUSE_SECONDS = 60.0
 
@@ -154,7 +155,7 @@ class Intake:
             decoded = _DECODERS[signal, kind](plain, shared)
             for events in self._agents:
                 events.add_spans(decoded)
-            if self.settings.transcripts:
+            if any(map(_is_coding, decoded.spans)) and self._has_transcripts():
                 decoded.spans = [
                     replace(one, span=as_telemetry(one.span)) if _is_coding(one) else one
                     for one in decoded.spans
@@ -165,6 +166,10 @@ class Intake:
         # A new one, raised here: the frames of that one hold what was decoded, thirty times the
         # body, until the loop comes to it, and the next body is being decoded meanwhile.
         raise MalformedOtlpError(why)
+
+    def _has_transcripts(self) -> bool:
+        chosen = self.settings.transcripts
+        return follows_transcripts(self.receiver.spool.folder) if chosen is None else chosen
 
 
 def _is_coding(one: Received) -> bool:

@@ -193,8 +193,7 @@ class Receiver:
         if last:
             self.counts["unmatched"] += self._events.given_up(everything=True)
         self.failure = ""
-        if self.settings.transcripts:
-            self._tell_followers(one for request in requests for one in request.parts[-1])
+        self._tell_followers(one for request in requests for one in request.parts[-1])
         self._shipper.wake()
         for request in requests:
             request.parts.pop()

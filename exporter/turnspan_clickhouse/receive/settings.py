@@ -47,6 +47,6 @@ class ReceiveSettings:
     """How long a trace is kept without a new span."""
     fsync: bool = False
     """Whether a batch must survive a power cut, not only the process, before it is acknowledged."""
-    transcripts: bool = False
+    transcripts: bool | None = None
     """Whether transcripts of coding agents are imported too: their telemetry then completes those
-    records, and makes none of its own."""
+    records, and makes none of its own. None: as soon as ``follows_transcripts``."""

@@ -106,17 +106,20 @@ class EditJudge:
             StoreError: as ``Store.query``.
         """
         known = self._known()
-        given = {"session": self._session, "since": known.until if known is not None else 0}
+        turns = store.query(statement("coding/last_turn"), {"session": self._session}).rows
+        if not turns:
+            return
+        project, turn_id, began = str(turns[0][0]), str(turns[0][1]), int(turns[0][2])
+        since = max(began, known.until + 1 if known is not None else 0)
+        given = {"session": self._session, "since": since}
         edits = store.query(statement("coding/session_edits"), given).rows
-        turns = store.query(statement("coding/last_turn"), given).rows
         by_file: dict[Path, list[dict[str, Any]]] = {}
         for name, arguments, _ in edits:
             for path, edit in edits_of(str(name), str(arguments), self._folder):
                 by_file.setdefault(path, []).append(edit)
-        if not by_file or not turns:
+        if not by_file:
             return
         files = {str(path): [_state(path), *_before(path, each)] for path, each in by_file.items()}
-        project, turn_id = (str(value) for value in turns[0])
         if known is not None and known.turn_id != turn_id:
             self._judge(
                 known, {name: one for name, one in known.files.items() if name not in files}

@@ -30,6 +30,8 @@ from turnspan_records.sql import statement
 
 _APART: Final = 600 * 10**9
 """Nanoseconds."""
+_SESSIONS: Final = 50
+"""Sessions that one statement asks about."""
 _TOGETHER: Final = 500
 """Rows that one statement names."""
 _LATE: Final = 900 * 10**9
@@ -54,9 +56,11 @@ class _MeasuredRow:
     """A record of a transcript, or what telemetry told of one."""
 
     table: str
-    ids: frozenset[str]
-    alike: str
-    """What those of one thing have in common besides: token counts, or the tool's name."""
+    ids: frozenset[tuple[str, str]]
+    """With their session."""
+    alike: tuple[str, str]
+    """The session, and what those of one thing have in common besides: token counts, or the tool's
+    name."""
     end: int
     measured: _Measured
     span_id: str = ""
@@ -78,16 +82,20 @@ class TelemetryJoin:
         """
         now = time.time_ns()
         told: dict[str, Any] = {"scopes": sorted(CODING_SCOPES), "mark": semconv.CODING_TELEMETRY}
-        if not sessions:
+        named = list(sessions)
+        if not named:
             given = {**told, "since": self._since}
             rows = store.query(statement("coding/telemetry_sessions"), given).rows
-            sessions = [str(row[0]) for row in rows]
+            named = [str(row[0]) for row in rows]
+        some = (named[at : at + _SESSIONS] for at in range(0, len(named), _SESSIONS))
+        changed = sum(_join(store, each, told) for each in some)
+        if not sessions:
             self._since = max(0, now - _LATE)
-        return sum(_join_session(store, session, told) for session in sessions)
+        return changed
 
 
-def _join_session(store: Store, session: str, told: Mapping[str, Any]) -> int:
-    given = {"sessions": [session]}
+def _join(store: Store, sessions: list[str], told: Mapping[str, Any]) -> int:
+    given = {"sessions": sessions}
     spans = store.query(statement("coding/telemetry"), {**given, **told}).rows
     facts = [fact for row in spans if (fact := _fact(row)) is not None]
     rows = [_row(row) for row in store.query(statement("coding/measured_calls"), given).rows]
@@ -99,25 +107,26 @@ def _join_session(store: Store, session: str, told: Mapping[str, Any]) -> int:
         )
         better = ((row, _completed(row.measured, fact.measured)) for row, fact in pairs)
         changed[table] = {row.span_id: found for row, found in better if found != row.measured}
-    _rewrite(store, LlmCall, session, "span_id", changed["llm_call"])
-    _rewrite(store, ToolCall, session, "span_id", changed["tool_call"])
+    _rewrite(store, LlmCall, sessions, "span_id", changed["llm_call"])
+    _rewrite(store, ToolCall, sessions, "span_id", changed["tool_call"])
     calls = changed["llm_call"]
     if any(row.span_id in calls and calls[row.span_id].cost != row.measured.cost for row in rows):
-        _price_turns(store, session, rows, calls)
+        _price_turns(store, sessions, rows, calls)
     return sum(map(len, changed.values()))
 
 
 def _row(row: Sequence[Any]) -> _MeasuredRow:
-    _, span_id, turn_id, table, ids, alike, start, duration, first, tries, cost, version = row
+    session, span_id, turn_id, table, ids, alike, start, duration, first, tries, cost, version = row
     measured = _Measured(float(duration), first, int(tries), cost, str(version))
     end = int(start) + round(float(duration) * 1e9)
-    known = frozenset(str(one) for one in ids if one)
-    return _MeasuredRow(str(table), known, str(alike or ""), end, measured, span_id, turn_id)
+    known = frozenset((str(session), str(one)) for one in ids if one)
+    like = (str(session), str(alike or ""))
+    return _MeasuredRow(str(table), known, like, end, measured, span_id, turn_id)
 
 
 def _fact(row: Sequence[Any]) -> _MeasuredRow | None:
     """What a span of telemetry told; None: of no call and no tool."""
-    _, name, scope, attributes, start, duration = row
+    session, name, scope, attributes, start, duration = row
     said: dict[str, Any] = {key: value for key, value in attributes.items() if value != ""}
     said[semconv.OPERATION_NAME] = said.pop(semconv.CODING_TELEMETRY, "")
     said[semconv.RESPONSE_TIME_TO_FIRST_CHUNK] = number(
@@ -128,8 +137,9 @@ def _fact(row: Sequence[Any]) -> _MeasuredRow | None:
         return None
     end = int(start) + round(float(duration) * 1e9)
     if call.kind == foreign_dialects.TOOL:
-        ids = frozenset(filter(None, (call.tool_call_id,)))
-        return _MeasuredRow("tool_call", ids, call.tool_name, end, _Measured(float(duration)))
+        ids = frozenset((str(session), one) for one in (call.tool_call_id,) if one)
+        like = (str(session), call.tool_name)
+        return _MeasuredRow("tool_call", ids, like, end, _Measured(float(duration)))
     if call.kind != foreign_dialects.INFERENCE or call.error_type:  # one that failed is in no file
         return None
     cost = said.get("cost_usd")
@@ -140,19 +150,19 @@ def _fact(row: Sequence[Any]) -> _MeasuredRow | None:
         Decimal(str(cost)) if cost else None,
         _STATED if cost else "",
     )
-    alike = f"{call.usage.input_tokens} {call.usage.output_tokens}"
-    ids = frozenset(filter(None, (call.response_id,)))
-    return _MeasuredRow("llm_call", ids, alike, end, measured)
+    like = (str(session), f"{call.usage.input_tokens} {call.usage.output_tokens}")
+    ids = frozenset((str(session), one) for one in (call.response_id,) if one)
+    return _MeasuredRow("llm_call", ids, like, end, measured)
 
 
 def _pairs(
     rows: Sequence[_MeasuredRow], facts: Sequence[_MeasuredRow]
 ) -> Iterable[tuple[_MeasuredRow, _MeasuredRow]]:
     by_id = {one: fact for fact in facts for one in fact.ids}
-    alike: defaultdict[str, list[_MeasuredRow]] = defaultdict(list)
+    alike: defaultdict[tuple[str, str], list[_MeasuredRow]] = defaultdict(list)
     named = {one for row in rows for one in row.ids}
     for fact in facts:
-        if fact.alike and not fact.ids & named:
+        if fact.alike[1] and not fact.ids & named:
             alike[fact.alike].append(fact)
     for row in rows:
         found = [by_id[one] for one in sorted(row.ids) if one in by_id]
@@ -192,7 +202,7 @@ _VALUES: Final = {
 def _rewrite(
     store: Store,
     record: type[Record],
-    session: str,
+    sessions: list[str],
     key: str,
     found: Mapping[str, _Measured],
     only: Sequence[str] = tuple(_VALUES),
@@ -212,7 +222,7 @@ def _rewrite(
         some = ids[start : start + _TOGETHER]
         each = [found[one] for one in some]
         given: dict[str, Any] = {
-            "sessions": [session],
+            "sessions": sessions,
             "ids": some,
             "durations": [one.duration for one in each],
             "firsts": [-1.0 if one.first is None else one.first for one in each],
@@ -225,10 +235,10 @@ def _rewrite(
 
 
 def _price_turns(
-    store: Store, session: str, rows: Sequence[_MeasuredRow], calls: Mapping[str, _Measured]
+    store: Store, sessions: list[str], rows: Sequence[_MeasuredRow], calls: Mapping[str, _Measured]
 ) -> None:
     """A turn costs what its calls do, and those of the turns inside it."""
-    turns = store.query(statement("coding/turn_costs"), {"sessions": [session]}).rows
+    turns = store.query(statement("coding/turn_costs"), {"sessions": sessions}).rows
     around = {str(turn): str(parent) for turn, parent, _ in turns}
     sums: defaultdict[str, list[Decimal]] = defaultdict(list)
     for row in rows:
@@ -242,4 +252,4 @@ def _price_turns(
         for turn, _, cost in turns
         if sums[str(turn)] and sum(sums[str(turn)], Decimal(0)) != cost
     }
-    _rewrite(store, TurnSummary, session, "turn_id", found, ("cost_usd", "written_at"))
+    _rewrite(store, TurnSummary, sessions, "turn_id", found, ("cost_usd", "written_at"))
