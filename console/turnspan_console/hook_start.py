@@ -12,7 +12,7 @@ import sys
 
 _LONGEST = 16 * 2**20
 """Characters of an event."""
-_CHILD = "TURNSPAN_HOOK_CHILD"
+_CHILD = "_TURNSPAN_HOOK_CHILD"
 
 
 def leave_to_child(read_event: bool) -> None:
