@@ -38,7 +38,7 @@ COUNTS = (
     "SELECT (SELECT count() FROM turn_summary), (SELECT count() FROM llm_call),"
     " (SELECT count() FROM tool_call), (SELECT count() FROM message)"
 )
-FIRST, SECOND = (f"0c00000{n}-0000-4000-8000-000000000000" for n in (1, 2))
+FIRST, SECOND, THIRD = (f"0c00000{n}-0000-4000-8000-000000000000" for n in (1, 2, 3))
 
 
 def ask(dsn: Dsn, sql: str) -> list[tuple[Any, ...]]:
@@ -127,7 +127,11 @@ def test_a_turn_runs_then_ends_and_lands_once(
     assert told.exit_code == 0, told.output
     assert command(embedded_dsn, "import", "coding", "--again", str(other.path)).exit_code == 0
     os.utime(other.path)
-    assert follower.land() and ask(embedded_dsn, TURNS) == whole[1:]
+    left = ClaudeSession(other.path.with_name(f"{THIRD}.jsonl"))
+    left.ask("Left")  # of an agent that was killed long ago
+    os.utime(left.path, (time.time() - 7_200,) * 2)
+    assert follower.land()
+    assert ask(embedded_dsn, TURNS) == [*whole[1:], ("Left", "interrupted", 0, 0)]
     follower.close()
 
 

@@ -33,6 +33,7 @@ from turnspan_records.coding.transcripts.sessions import (
     lines_after,
     merged,
     modified,
+    rested,
     stamp,
     state_of,
 )
@@ -42,6 +43,7 @@ from turnspan_records.importing.sources import Part, Problem, SourceLogError
 AGAIN: Final = "a message of the session before"
 _POSITION_EVERY: Final = 8 * 2**20
 """Bytes that are read between two positions: one names every file."""
+_LIVE_SECONDS: Final = 3600
 _ALL: Final = 2**62
 
 
@@ -52,7 +54,8 @@ class CodingLog:
         kind: as ``turnspan import`` calls it.
         identity: which folders or files they are.
         files: what is imported.
-        live: whether turns that have not ended go on (``running``) or were cut short.
+        live: whether turns that have not ended go on (``running``), where a file was written within
+            the last hour, or were cut short.
     """
 
     own_projects = True
@@ -196,7 +199,7 @@ class CodingLog:
             done=states[0].turns,
             elsewhere=elsewhere,
             time=base * 10**9,
-            live=self._live,
+            live=self._live and rested(session) < _LIVE_SECONDS,
         )
         accounts = LineAccounts(session, [state.size for state in states])
         readers = [tool.reader(path) for path in session.files]

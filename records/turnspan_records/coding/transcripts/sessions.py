@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -51,6 +52,8 @@ class TranscriptSession:
     time: int = 0
     """When it began, in ns."""
     written: int = 0
+    newest: int = 0
+    """When one of its files was last written, in s."""
     stamps: dict[Path, bytes] = field(default_factory=dict[Path, bytes])
 
 
@@ -83,6 +86,7 @@ def _has_changed(session: TranscriptSession, position: TranscriptPosition) -> bo
         if all(position.get(path).stamp == now for path, now in session.stamps.items()):
             return False
         session.written = modified(main)
+        session.newest = max(map(modified, session.files))
         session.time = session.written * 10**9
         with main.open("rb") as file:
             said = _TIME.search(file.read(_HEAD))
@@ -161,6 +165,11 @@ def stamp(path: Path) -> bytes:
 def modified(path: Path) -> int:
     """When a file was last written, in s."""
     return int(path.stat().st_mtime)
+
+
+def rested(session: TranscriptSession) -> float:
+    """How long ago one of a session's files was written, in s."""
+    return time.time() - session.newest
 
 
 def lines_after(path: Path, known: int) -> int:
