@@ -94,7 +94,7 @@ def write_transcripts(folder: Path) -> None:
     }
     (folder / "gemini" / "chats").mkdir(parents=True)
     path = folder / "gemini" / "chats" / f"session-2026-11-20T10-00-{GEMINI[:8]}.json"
-    path.write_text(json.dumps(document, indent=2))
+    path.write_text(json.dumps(document))
 
 
 def said(name: str, at: float, session: str, **attributes: Any) -> Said:

@@ -77,7 +77,8 @@ def is_document(path: Path) -> bool:
         return head.strip() in (b"{", b"[")
     if head[:1] not in (b"{", b"["):
         return False
-    return _loaded(head) is None or (head[:1] == b"[" and not second.strip())
+    alone = head[:1] == b"[" or path.suffix == ".json"  # on one line, as some tools write it
+    return _loaded(head) is None or (alone and not second.strip())
 
 
 def _read(path: Path) -> bytes:
