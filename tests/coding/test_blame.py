@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 
-from support.coding_repositories import World
+from support.coding_repositories import Line, World
+from support.kept_stores import migrated
 from support.landing import insert
 from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_console.cli import turnspan
 from turnspan_records.coding.authorship.blame import RepositoryBlame
+from turnspan_records.quality.git_command import Repository
 
 pytestmark = [pytest.mark.both_kinds(False), pytest.mark.with_schema]
 
@@ -60,3 +67,141 @@ def test_lines_have_their_authors(store: Store, tmp_path: Path) -> None:
 def test_fifty_repositories(store: Store, tmp_path: Path) -> None:
     """As above, of fifty."""
     check(store, tmp_path, range(100, 150))
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """A repository with two files of Ada's."""
+    return World(tmp_path / "shop", 7, "shop")
+
+
+def asked(store: Store, world: World, path: str) -> list[tuple[str, str]]:
+    """Who wrote each line of a file, and by which evidence."""
+    lines = RepositoryBlame(store, world.folder).lines(path)
+    return [(o.edit.turn.turn_id if o.edit else o.person, o.evidence) for o in lines]
+
+
+def test_the_working_tree_and_other_folders(store: Store, world: World) -> None:
+    """What is not committed has its author as well: of an agent in the folder, whether it is
+    committed or not; an agent of another repository wrote nothing here, a line that says what its
+    edit says or not."""
+    world.away = False
+    new = world.block("src/app.py", "t1", "")
+    world.agent("src/app.py", [*world.files["src/app.py"], *new], "t1")
+    world.later()
+    same = {"file_path": "/other/src/app.py", "content": "".join(f"{o.text}\n" for o in new)}
+    world.record([("Write", same)], "claude-code", "t2")
+    world.turns[-1].attributes = {
+        "process.working_directory": "/other",
+        "vcs.repository.url.full": "https://example.org/team/other",
+    }
+    world.write()
+    mine = world.folder / "src/app.py"
+    mine.write_text(mine.read_text() + "def by_hand(one):\n    return one.two\n")
+    insert(store, *world.turns, *world.tools)
+    found = asked(store, world, "src/app.py")
+    old = len(found) - len(new) - 2
+    assert found[:old] == [("Ada", "")] * old
+    assert found[old:-2] == [("t1", "text")] * len(new)
+    assert found[-2:] == [("not committed", "")] * 2
+
+
+def test_a_failed_edit_wrote_nothing(store: Store, world: World) -> None:
+    """A person's line is not of an agent whose tool failed to write it, nor of a later edit."""
+    text = {"file_path": "{folder}/new.py", "content": "total = prices.sum_of_all(orders)\n"}
+    world.later()
+    world.record([("Write", text)], "claude-code", "t1")
+    world.tools[-1].failed = True
+    world.files["new.py"] = [Line("total = prices.sum_of_all(orders)", "Bo", "")]
+    world.commit("by hand", "Bo")
+    world.later()
+    world.record([("Write", text)], "claude-code", "t2")
+    insert(store, *world.turns, *world.tools)
+    assert asked(store, world, "new.py") == [("Bo", "")]
+
+
+def test_a_known_repository_is_not_read_again(
+    store: Store, world: World, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a repository only new commits are read, of all its branches; a file that was cut off is
+    made anew, and what is kept is its user's alone."""
+    insert(store, *world.turns, *world.tools)
+    world.person_inserts()
+    asked(store, world, "src/app.py")
+    world.person_inserts()
+    first = asked(store, world, "src/app.py")
+    kept = sorted((own_cache / "turnspan/origins").iterdir())
+    assert len(kept) == 2
+    assert {one.stat().st_mode & 0o077 for one in (*kept, kept[0].parent)} == {0}
+    world.git("checkout", "-q", "HEAD~2")  # before what is known
+    short = asked(store, world, "src/app.py")
+    assert len(short) <= len(first)
+    world.git("checkout", "-q", "main")
+    for one in (own_cache / "turnspan/origins").iterdir():
+        one.write_bytes(one.read_bytes()[:50])
+    assert asked(store, world, "src/app.py") == first
+    with monkeypatch.context() as patched:
+        patched.setattr(Repository, "lines", None)  # which reads commits
+        assert asked(store, world, "src/app.py") == first
+
+
+def called(*arguments: str) -> Result:
+    return CliRunner().invoke(turnspan, arguments)
+
+
+def test_the_commands(embedded_dsn: Dsn, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``blame`` names lines, a range and the share of files, ``survival`` what stands; what is
+    hidden in a text is shown, a wrong question is answered by a sentence."""
+    monkeypatch.setenv("TURNSPAN_STORE", str(embedded_dsn))
+    monkeypatch.chdir(world.folder)
+    world.away = False
+    world.agent("evil\x1b[31m.py", [Line("a_name = '\x1b[2J\u202e'  # of it", "t1", "")], "t1")
+    world.turns[-1].user_message = "Clear\x1b[2J it"
+    world.turns[-1].cost_usd = None
+    world.agent("two.py", world.block("two.py", "t2", ""), "t2")
+    world.agent("two.py", world.files["two.py"][:3], "t3")
+    world.commit("both", "Bo")
+    world.files["two.py"][2:] = [Line("    result = by_hand_of_bo(1)", "Bo", "")]
+    world.now += 3 * 86_400
+    world.commit("by hand", "Bo")
+    with migrated(embedded_dsn) as store:
+        insert(store, *world.turns, *world.tools)
+
+    evil = called("blame", "evil\x1b[31m.py")
+    assert evil.exit_code == 0, evil.output
+    assert "\x1b" not in evil.output
+    assert "\u202e" not in evil.output
+    assert "t1" in evil.output
+    assert "Clear" in evil.output
+    told: dict[str, Any] = json.loads(called("blame", "two.py:2-3", "--format", "json").output)
+    first, second = told["lines"]
+    assert (first["line"], first["author"], first["turn_id"]) == (2, "agent", "t2")
+    assert (first["agent"], first["prompt"]) == (world.turns[1].agent_name, "Please do t2")
+    assert first["cost_usd"] > 0
+    assert (second["author"], second["person"]) == ("person", "Bo")
+    shares = json.loads(called("blame", "--format", "json").output)
+    by_path = {one["path"]: one for one in shares["files"]}
+    assert by_path["two.py"]["agents"] == 2
+    assert by_path["evil\x1b[31m.py"]["cost_usd"] is None
+    assert shares["agents"] == 3
+    assert "two.py" in called("blame").output
+    for wrong, code, said in (
+        ("nothing.py", 1, "neither in HEAD nor in the folder"),
+        ("two.py:9-4", 2, "counted from 1"),
+        ("two.py:900", 1, "has no line 900"),
+        ("/", 3, "git cannot be asked"),
+    ):
+        answer = called("blame", wrong)
+        assert (answer.exit_code, said in answer.output) == (code, True), answer.output
+
+    groups = json.loads(called("survival", "--by", "tool", "--format", "json").output)["groups"]
+    lines = sum(one["lines"] for one in groups)
+    day, week, month, now = (
+        [sum(one["after"][at][part] for one in groups) for part in ("lines", "standing")]
+        for at in range(4)
+    )
+    assert day[0] == week[0] == month[0] == now[0] == lines
+    assert (day[1], week[1], month[1], now[1]) == (4, 3, 3, 3)  # one by hand, after three days
+    assert sum(one["turns_without_cost"] for one in groups) == 1
+    assert "1 day" in called("survival", str(world.folder)).output
+    assert called("survival", "--project", "nothing").exit_code == 1

@@ -144,6 +144,8 @@ LEFT_OUT = {
     },
     "rerun": "runs a program; what it reads of the store is what `export session` does",
     "experiment run": "runs the reader's agent: tests/records/test_experiments.py has its records",
+    "blame": "reads a git repository: tests/coding/test_blame.py has its answers",
+    "survival": "as blame",
     "init": "reads a project, and nothing of the store",
     "import agent-telemetry": "reads a real database server",
     "import ephemera": "reads a real database server",

@@ -15,6 +15,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Any, Final, cast
 
 SHELLS: Final = frozenset(
@@ -111,7 +112,7 @@ def _of_editor(path: str, given: Mapping[str, Any]) -> Iterator[FileChange]:
         except ValueError:
             edits = None
     if isinstance(edits, list):
-        for one in list[Any](edits):
+        for one in cast("Sequence[Any]", edits):
             if isinstance(one, dict):
                 yield from _replacement(path, cast("dict[str, Any]", one))
         return
@@ -181,7 +182,8 @@ def _patch(text: str) -> Iterator[FileChange]:
 def _of_command(given: Mapping[str, Any]) -> list[FileChange]:
     command: Any = next((given[name] for name in _COMMAND if name in given), "")
     if isinstance(command, list):
-        command = "".join(map(str, list[Any](command)[-1:]))
+        # bash -lc COMMAND
+        command = "".join(map(str, cast("Sequence[Any]", command)[-1:]))
     if not isinstance(command, str):
         return []
     folder = _text(given, _FOLDER) or ""
@@ -216,10 +218,15 @@ def _written(command: str) -> Iterator[FileChange]:
             continue
         options = [word for word in words if word.startswith("-")]
         inplace = any(re.match(r"-[a-hj-zA-Z]*i|--in-place", one) for one in options)
-        if words and (words[0] == "tee" or (words[0] in ("sed", "perl", "gsed") and inplace)):
-            for word in words[1:]:
-                if not word.startswith("-") and ("." in word or "/" in word):
-                    yield FileChange(word, None, None)
+        named = [word for word in words[1:] if not word.startswith("-")]
+        if words[:1] == ["tee"]:
+            files = named
+        elif words[:1] in (["sed"], ["perl"], ["gsed"]) and inplace:
+            files = named[1:]  # the first one is the program
+        else:
+            continue
+        for file in files:
+            yield FileChange(file, None, None)
 
 
 def _first(groups: Sequence[str | None]) -> str:
@@ -239,6 +246,7 @@ def _lines(text: str) -> tuple[str, ...]:
     return tuple(lines_of(text))
 
 
+@lru_cache(1 << 18)  # a line is compared many times
 def key_of(line: str) -> str:
     """A line as it is compared: without what a formatter changes in it."""
     return "".join(line.split()).replace("'", '"').rstrip(",;")
@@ -249,6 +257,7 @@ def squeezed(text: str) -> str:
     return re.sub(r"[\s,;()\\]+", "", text).replace("'", '"')
 
 
+@lru_cache(1 << 18)
 def weight(text: str) -> int:
     """How much a line says: its letters and digits. Fewer than three say nothing of their own."""
     return sum(map(str.isalnum, text))

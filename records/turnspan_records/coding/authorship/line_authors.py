@@ -23,7 +23,7 @@ from turnspan_records.coding.authorship.line_changes import (
     checksum,
     kept,
 )
-from turnspan_records.coding.authorship.line_matching import (
+from turnspan_records.coding.authorship.line_matches import (
     CANDIDATES,
     SLACK,
     EditIndex,
@@ -186,11 +186,12 @@ class LineAuthors:
         found = LineMatching(keys, texts)
         if edits:
             own.sort(key=lambda one: one.time)
+            wanted = set(keys)
             fresh = [one for one in own if one.time > arrival.since - SLACK]
             old = [one for one in own if one.time <= arrival.since - SLACK]
-            index = self._not_committed(edits_by_line(fresh, commit), commit)
+            index = self._not_committed(edits_by_line(fresh, wanted, commit), commit)
             found.by_lines(index, 1)
-            found.by_lines(self._not_committed(edits_by_line(old, commit), commit), 2)
+            found.by_lines(self._not_committed(edits_by_line(old, wanted, commit), commit), 2)
             found.by_parts(fresh, self._origins, parents)
             found.by_division(fresh)
             found.by_lines(index, 1)

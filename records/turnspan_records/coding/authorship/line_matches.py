@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, TypeAlias
 
 from turnspan_records.coding.authorship.commit_changes import Commit
@@ -27,15 +27,15 @@ EditIndex: TypeAlias = dict[str, list[tuple[Edit, int]]]
 """Which edits wrote a line, by its key: the edit, and which of its lines."""
 
 
-def edits_by_line(edits: Iterable[Edit], commit: Commit) -> EditIndex:
-    """Where edits wrote which line that was there at a commit, by its key, the oldest first."""
+def edits_by_line(edits: Iterable[Edit], keys: Collection[str], commit: Commit) -> EditIndex:
+    """Where edits wrote which of these lines that was there at a commit, the oldest first."""
     made: EditIndex = defaultdict(list)
     for edit in edits:
         end = commit.authored if edit.time <= commit.authored + SLACK else commit.committed
         for at in edit.written:
-            if at in edit.replaced and edit.replaced[at].time <= end:
-                continue
-            made[edit.keys[at]].append((edit, at))
+            stood = at not in edit.replaced or edit.replaced[at].time > end
+            if stood and edit.keys[at] in keys:
+                made[edit.keys[at]].append((edit, at))
     return made
 
 
