@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from click.testing import CliRunner, Result
 from support.coding_repositories import Line, World
 from support.kept_stores import migrated
 from support.landing import insert
+from support.rows import T0, call
+from turnspan_clickhouse.rows.judgment_tables import Annotation, ArtifactCheckRow
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.cli import turnspan
@@ -143,6 +146,45 @@ def test_a_known_repository_is_not_read_again(
     with monkeypatch.context() as patched:
         patched.setattr(Repository, "lines", None)  # which reads commits
         assert asked(store, world, "src/app.py") == first
+
+
+def test_what_a_line_cost(store: Store, world: World) -> None:
+    """A line has its turn's cost without nested turns, the model of the call that asked for the
+    tool, what the turn was judged as and what became of the file; one of an unknown cost has none.
+    """
+    world.agent("new.py", world.block("new.py", "t1", ""), "t1")
+    world.agent("inner.py", world.block("inner.py", "t2", ""), "t2")
+    world.agent("free.py", world.block("free.py", "t3", ""), "t3")
+    outer, inner, free = world.turns
+    outer.cost_usd, inner.cost_usd, free.cost_usd = Decimal("1.5"), Decimal("0.3"), None
+    inner.parent_turn_id = "t1"
+    outer.models = ["m-large", "m-small"]
+    world.tools[0].round = 2
+    world.commit("all", "Bo")
+    judged = Annotation(
+        project="shop", subject_kind="turn", subject_id="t1", kind="outcome", annotation_id="a1",
+        outcome="modified", author="Bo", created_at=T0, written_at=T0,
+    )  # fmt: skip
+    checked = ArtifactCheckRow(
+        project="shop", source="here", artifact_id="x", turn_id="t1", target="new.py",
+        decision="used", checked_at=T0, written_at=T0,
+    )  # fmt: skip
+    calls = [
+        call(name, round=number, response_model=name, project="shop", turn_id="t1")
+        for number, name in ((1, "m-large"), (2, "m-small"))
+    ]
+    insert(store, *world.turns, *world.tools, *calls, judged, checked)
+    blame = RepositoryBlame(store, world.folder, "shop")
+    found = {path: blame.lines(path) for path in ("new.py", "inner.py", "free.py")}
+    edits = {path: lines[0].edit for path, lines in found.items()}
+    new = edits["new.py"]
+    assert new is not None
+    assert (new.model, new.turn.outcome) == ("m-small", "modified")
+    assert blame.decisions(store, "new.py", found["new.py"]) == {"t1": "used"}
+    costs = [blame.cost_of_line(one) for one in edits.values() if one]
+    lines = [one.lines for one in edits.values() if one]
+    assert costs == [pytest.approx(1.2 / lines[0]), pytest.approx(0.3 / lines[1]), None]
+    assert not any(one.edit for one in RepositoryBlame(store, world.folder, "b").lines("new.py"))
 
 
 def called(*arguments: str) -> Result:

@@ -66,6 +66,8 @@ class Repository:
             raise SourceError(f"{folder} is not a folder.")
         if self._line("rev-parse", "--is-shallow-repository") == "true":
             raise SourceError(f"{folder} is a shallow clone: run `git fetch --unshallow` in it.")
+        if self._run(("rev-parse", "--verify", "--quiet", "HEAD"))[0]:
+            raise SourceError(f"{folder.absolute()} has no commit yet.")
         roots = self.text("rev-list", "--max-parents=0", "--first-parent", "HEAD").split()
         self.first_commit: str = roots[-1]
         """What it has in common with all its clones."""
