@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -247,3 +248,25 @@ def test_the_commands(embedded_dsn: Dsn, world: World, monkeypatch: pytest.Monke
     assert sum(one["turns_without_cost"] for one in groups) == 1
     assert "1 day" in called("survival", str(world.folder)).output
     assert called("survival", "--project", "nothing").exit_code == 1
+
+
+@pytest.mark.release
+def test_a_large_repository(store: Store, tmp_path: Path) -> None:
+    """100,000 lines, most of them agents', take less than ten seconds after the first run."""
+    world = World(tmp_path / "large", 1, "large")
+    for number in range(100):
+        path, id_ = f"src/part{number}.py", f"t{number}"
+        blocks = [world.block(path, id_, "") for _ in range(140)]
+        world.agent(path, [one for block in blocks for one in block], id_)
+        if number % 2:
+            world.person_inserts()
+    world.commit("last")
+    insert(store, *world.turns, *world.tools)
+    for _ in range(2):
+        start = time.process_time()
+        shares = [*RepositoryBlame(store, world.folder).shares()]
+        seconds = time.process_time() - start
+    assert sum(one.lines for one in shares) > 100_000
+    assert sum(one.agents for one in shares) > 99_000
+    assert seconds < 10
+    print(f"{seconds:.1f} s")

@@ -25,6 +25,7 @@ from turnspan_records.coding.authorship.line_changes import (
 )
 from turnspan_records.coding.authorship.line_matches import (
     CANDIDATES,
+    SAYING,
     SLACK,
     EditIndex,
     LineMatching,
@@ -37,8 +38,6 @@ NOT_COMMITTED: Final = "not committed"
 CHANGED: Final = "changed"
 _BATCH: Final = 120
 """Seconds in which a rebase makes all its commits."""
-_SAYING: Final = 14
-"""Letters and digits of a line from which on it is hardly anywhere by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +225,7 @@ class LineAuthors:
         end = commit.authored + SLACK
         made: EditIndex = {}
         for key in set(keys):
-            if weight(key) <= _SAYING:
+            if weight(key) <= SAYING:
                 continue
             places = [
                 one
@@ -260,7 +259,7 @@ class LineAuthors:
         if not self._everything:
             self._everything = self._arrivals_by_key(range(len(self._origins.arrivals)))
         if edit not in self._homes:
-            keys = {checksum(one) for at in edit.written if weight(one := edit.keys[at]) > _SAYING}
+            keys = {checksum(one) for at in edit.written if weight(one := edit.keys[at]) > SAYING}
             places = Counter(one for key in keys for one in set(self._everything.get(key, ())))
             self._homes[edit] = [one for one, many in places.items() if 2 * many >= len(keys)]
         return any(self._may_come_with(edit, one, before) for one in self._homes[edit])

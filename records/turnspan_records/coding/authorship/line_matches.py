@@ -22,6 +22,8 @@ _JUST_BEFORE: Final = 900
 _FAR: Final = 4
 """Lines on either side of a line that are compared."""
 CANDIDATES: Final = 60
+SAYING: Final = 14
+"""Letters and digits of a line from which on it is hardly anywhere by chance."""
 
 EditIndex: TypeAlias = dict[str, list[tuple[Edit, int]]]
 """Which edits wrote a line, by its key: the edit, and which of its lines."""
@@ -55,6 +57,8 @@ class LineMatching:
         """Give lines to the edits that wrote the same; with doubt only with lines around them."""
         if not index:
             return
+        if doubt < 2:
+            self._by_single_lines(index)
         ranked = [
             (self._around(at, edit, line), edit.time, -at, edit, line)
             for at in self.left()
@@ -72,6 +76,29 @@ class LineMatching:
                 needed = 0
             if around >= needed and (alone or self._in_order(at, edit, line)):
                 self._give(at, edit, line)
+
+    def _by_single_lines(self, index: EditIndex) -> None:
+        """Give lines that one edit wrote, once, to it, with the lines that go on from them."""
+        for at in self.left():
+            key = self.keys[at]
+            places = index.get(key, ()) if weight(key) > SAYING else ()
+            if len(places) != 1 or self.edits[at] is not None or places[0] in self.used:
+                continue
+            edit, line = places[0]
+            if weight(key) < 25 and not self._around(at, edit, line):
+                continue
+            self._give(at, edit, line)
+            for step in (-1, 1):
+                here, there = at + step, line + step
+                while (
+                    0 <= here < len(self.keys)
+                    and there in edit.written
+                    and self.edits[here] is None
+                    and self.keys[here] == edit.keys[there]
+                    and (edit, there) not in self.used
+                ):
+                    self._give(here, edit, there)
+                    here, there = here + step, there + step
 
     def left(self) -> list[int]:
         """The lines of which nothing is found."""
