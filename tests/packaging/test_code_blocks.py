@@ -96,6 +96,7 @@ ONLY_READ = {
     "review": "waits for keys",
     "quality": "asks a wiki, or reads the reader's repository",
     "blame": "reads the reader's repository",
+    "survival": "reads the reader's repository",
     "forget": "deletes the reader's records",
     "retain": "deletes the reader's records",
     "annotate": "judges a record of the reader's own",
