@@ -156,6 +156,11 @@ class LineMatching:
                     if before[0] in old and key in map(key_of, new):
                         self._give(at, edit, 0)
                         break
+                # A line that is too unlike the old one, with what the edit put into it.
+                once = len(after) == 1 and (edit, 0) not in self.used
+                if once and weight(after[0]) > 8 and after[0] in text:
+                    self._give(at, edit, 0)
+                    break
                 ends = ((0, 1, text.endswith), (len(after) - 1, -1, text.startswith))
                 for line, step, fits in ends if len(after) > 1 else ():
                     beside = at + step
