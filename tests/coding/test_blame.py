@@ -262,10 +262,10 @@ def test_a_large_repository(store: Store, tmp_path: Path) -> None:
             world.person_inserts()
     world.commit("last")
     insert(store, *world.turns, *world.tools)
-    for _ in range(2):
-        start = time.process_time()
-        shares = [*RepositoryBlame(store, world.folder).shares()]
-        seconds = time.process_time() - start
+    RepositoryBlame(store, world.folder)
+    start = time.process_time()
+    shares = [*RepositoryBlame(store, world.folder).shares()]
+    seconds = time.process_time() - start
     assert sum(one.lines for one in shares) > 100_000
     assert sum(one.agents for one in shares) > 99_000
     assert seconds < 10

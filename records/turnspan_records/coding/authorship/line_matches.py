@@ -157,8 +157,9 @@ class LineMatching:
                         self._give(at, edit, 0)
                         break
                 # A line that is too unlike the old one, with what the edit put into it.
-                once = len(after) == 1 and (edit, 0) not in self.used
-                if once and weight(after[0]) > 8 and after[0] in text:
+                whole = "\n".join(after)
+                once = (edit, 0) not in self.used and len(after) == 1
+                if once and weight(whole) > 8 and whole in text:
                     self._give(at, edit, 0)
                     break
                 ends = ((0, 1, text.endswith), (len(after) - 1, -1, text.startswith))
