@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -20,6 +22,7 @@ from support.training import Recorded, lines
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.commands import export
 from turnspan_console.panels import bars
+from turnspan_records.coding.trajectories.trajectory_export import TrajectoryFormat
 from turnspan_records.training.export_request import FORMATS, KINDS, PAIR_SOURCES, UNITS
 
 
@@ -157,7 +160,31 @@ def test_a_killed_export_leaves_no_set(dsn: str, tmp_path: Path) -> None:
     assert left == {"data", "more", "set", "store"}  # in data it is noted where sets are
 
 
+def test_sessions_in_other_formats(invoke: Invoke, filled: str, tmp_path: Path) -> None:
+    """One session by its id or all that the filters match; options of sets are refused."""
+
+    def exported(*arguments: str) -> tuple[int, str]:
+        shown = invoke("--store", filled, "export", *arguments, "--to", str(tmp_path / "new"))
+        return shown.exit_code, f"{shown.stdout}{shown.stderr}"
+
+    code, said = exported("atif", "thread-7")
+    assert (code, "1 session" in said) == (0, True), said
+    assert [path.name for path in tmp_path.glob("new/*/*")] == ["thread-7.json"]
+    for arguments, expected, words in (
+        (("atif",), 2, "is there already"),
+        (("inspect", "--split", "all=1"), 2, "--split does not apply to `export inspect`"),
+        (("sft", "thread-7"), 2, "leave it out of `export sft`"),
+        (("atif", "thread-99"), 1, "has the id 'thread-99'"),
+    ):
+        code, said = exported(*arguments)
+        assert (code, words in said) == (expected, True), said
+    shutil.rmtree(tmp_path / "new")
+    code, said = exported("inspect", "--agent", "nobody")
+    assert (code, "widen the filters" in said) == (1, True), said
+
+
 def test_the_choices_are_those_of_the_records() -> None:
     """The command names them itself, to start at once."""
+    assert get_args(TrajectoryFormat) == export.TRAJECTORIES
     assert (export.KINDS, export.FORMATS, export.UNITS) == (KINDS, FORMATS, UNITS)
     assert export.PAIRS == PAIR_SOURCES

@@ -171,7 +171,8 @@ class _ExportRun:
                         scope.owners(wanted.together),
                     )
                     for one in units.of(scope, chosen):
-                        self._sample(bench, these.project, one, samples, written)
+                        if wanted.pairs != ("edits",):
+                            self._sample(bench, these.project, one, samples, written)
                         corrections.add(these.project, one, samples)
                         edit_pairs.add(these.project, one, samples)
                 done += len(calls)

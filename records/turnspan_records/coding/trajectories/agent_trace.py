@@ -22,13 +22,8 @@ import orjson
 from turnspan.content.model import as_dict, as_list
 from turnspan_records.coding.authorship.edits import FileChange, added, changes_of
 from turnspan_records.coding.trajectories.utterances import without_nothing, written_time
-from turnspan_records.conversation import (
-    CallRecord,
-    Conversation,
-    Step,
-    ToolExecutionRecord,
-    TurnRecord,
-)
+from turnspan_records.conversation import CallRecord, Conversation, Step, TurnRecord
+from turnspan_records.conversation import ToolExecutionRecord as ToolRecord
 
 VERSION: Final = "0.1.0"
 _PROVIDERS: Final = {
@@ -73,14 +68,14 @@ def trace_records(
     return made
 
 
-_ToolRunPlace = tuple[ToolExecutionRecord, TurnRecord | None, CallRecord | None]
+_ToolRunPlace = tuple[ToolRecord, TurnRecord | None, CallRecord | None]
 
 
 def _runs(steps: Sequence[Step], turn: TurnRecord | None) -> Iterator[_ToolRunPlace]:
     for step in steps:
         if isinstance(step, TurnRecord):
             yield from _runs(step.steps, step)
-        elif isinstance(step, ToolExecutionRecord):
+        elif isinstance(step, ToolRecord):
             yield step, turn, None
         else:
             yield from ((one.execution, turn, step) for one in step.requests if one.execution)
@@ -160,6 +155,7 @@ def _record(
     if turn is not None:
         related.insert(0, {"type": "prompt", "url": f"{url}?at={quote(turn.turn_id)}"})
     contributor = without_nothing({"type": "ai", "model_id": _model_id(call)[:250]})
+    talk = {"url": url, "contributor": contributor, "related": related}
     folder = facts.get("process.working_directory", "")
     revision = facts.get("vcs.ref.head.revision", "")
     named = facts.get("turnspan.coding.tool") or (turn.agent_name if turn else "")
@@ -170,17 +166,7 @@ def _record(
         "vcs": {"type": "git", "revision": revision} if revision else None,
         "tool": without_nothing({"name": named, "version": turn.agent_version if turn else ""}),
         "files": [
-            {
-                "path": _relative(path, folder),
-                "conversations": [
-                    {
-                        "url": url,
-                        "contributor": contributor,
-                        "ranges": _ranges(lines),
-                        "related": related,
-                    }
-                ],
-            }
+            {"path": _relative(path, folder), "conversations": [{**talk, "ranges": _ranges(lines)}]}
             for path, lines in written.items()
         ],
         "metadata": {"dev.turnspan": {"lines": "of the file after this tool call"}},
@@ -208,15 +194,9 @@ def _ranges(lines: _Lines) -> list[dict[str, Any]]:
             runs[-1].append(line)
         else:
             runs.append([line])
-    return [
-        {
-            "start_line": run[0][0],
-            "end_line": run[-1][0],
-            "content_hash": f"sha256:{_digest(run)}",
-        }
-        for run in runs
-    ]
-
-
-def _digest(run: _Lines) -> str:
-    return hashlib.sha256("\n".join(text for _, text in run).encode()).hexdigest()[:32]
+    made: list[dict[str, Any]] = []
+    for run in runs:
+        text = "\n".join(text for _, text in run).encode()
+        digest = f"sha256:{hashlib.sha256(text).hexdigest()[:32]}"
+        made.append({"start_line": run[0][0], "end_line": run[-1][0], "content_hash": digest})
+    return made

@@ -12,13 +12,8 @@ from typing import Any, Final
 
 from turnspan_records.coding.trajectories import utterances as spoken
 from turnspan_records.coding.trajectories.utterances import SpokenMessage, without_nothing
-from turnspan_records.conversation import (
-    CallRecord,
-    Conversation,
-    Step,
-    ToolExecutionRecord,
-    TurnRecord,
-)
+from turnspan_records.conversation import CallRecord, Conversation, Step, TurnRecord
+from turnspan_records.conversation import ToolExecutionRecord as ToolRecord
 
 VERSION: Final = "ATIF-v1.7"
 _UNKNOWN: Final = "unknown"
@@ -45,7 +40,7 @@ def trajectory(conversation: Conversation, facts: Mapping[str, str]) -> dict[str
 
 def _costs(steps: Sequence[Step]) -> Any:
     """A turn's cost has that of its nested turns."""
-    known = [one.cost_usd for one in steps if not isinstance(one, ToolExecutionRecord)]
+    known = [one.cost_usd for one in steps if not isinstance(one, ToolRecord)]
     cost = spoken.total(known)
     return None if cost is None else float(cost)
 
@@ -77,7 +72,7 @@ class _Trajectory:
             self._said(step)
         elif isinstance(step, CallRecord):
             self._replied(step)
-        elif isinstance(step, ToolExecutionRecord):
+        elif isinstance(step, ToolRecord):
             self._ran(step)
         else:
             self._delegated(step)
@@ -121,17 +116,13 @@ class _Trajectory:
             metrics=_metrics(call),
             llm_call_count=1,
             extra=without_nothing(
-                {
-                    "span_id": call.span_id,
-                    "error_type": call.error_type,
-                    "error_message": call.error_message,
-                    "dropped_messages": call.dropped or None,
-                    "left_out": spoken.left_out(call.replies),
-                }
+                {"span_id": call.span_id, "left_out": spoken.left_out(call.replies)}
+                | {"error_type": call.error_type, "error_message": call.error_message}
+                | {"dropped_messages": call.dropped or None}
             ),
         )
 
-    def _ran(self, tool: ToolExecutionRecord) -> None:
+    def _ran(self, tool: ToolRecord) -> None:
         """A tool that no reply asked for: its step stands for no model call."""
         id_ = tool.call_id or tool.span_id
         asked = spoken.arguments(tool.arguments)
@@ -171,10 +162,8 @@ class _Trajectory:
     def whole(self, turn: TurnRecord | None, id_: str, cost: float | None) -> dict[str, Any]:
         """The trajectory."""
         models = Counter(call.model for call in self._calls if call.model)
-        agent = {
-            "name": (turn.agent_name if turn else "") or _UNKNOWN,
-            "version": (turn.agent_version if turn else "") or _UNKNOWN,
-        }
+        name, version = (turn.agent_name, turn.agent_version) if turn else ("", "")
+        agent = {"name": name or _UNKNOWN, "version": version or _UNKNOWN}
         if models:
             agent["model_name"] = models.most_common(1)[0][0]
         metrics = {
@@ -184,25 +173,14 @@ class _Trajectory:
             "total_cost_usd": cost,
             "total_steps": len(self.steps),
         }
-        made = {
-            "schema_version": VERSION,
-            "trajectory_id": id_,
-            "agent": agent,
-            "steps": self.steps,
-            "final_metrics": without_nothing(metrics),
-        }
+        made: dict[str, Any] = {"schema_version": VERSION, "trajectory_id": id_, "agent": agent}
+        made |= {"steps": self.steps, "final_metrics": without_nothing(metrics)}
         return made | ({"subagent_trajectories": self._subagents} if self._subagents else {})
 
 
 def _metrics(call: CallRecord) -> dict[str, Any]:
     cost = None if call.cost_usd is None else float(call.cost_usd)
     extra = without_nothing({"reasoning_tokens": call.reasoning_tokens})
-    return without_nothing(
-        {
-            "prompt_tokens": call.input_tokens,
-            "completion_tokens": call.output_tokens,
-            "cached_tokens": call.cache_read_tokens,
-            "cost_usd": cost,
-            "extra": extra,
-        }
-    )
+    tokens = {"prompt_tokens": call.input_tokens, "completion_tokens": call.output_tokens}
+    more = {"cached_tokens": call.cache_read_tokens, "cost_usd": cost, "extra": extra}
+    return without_nothing(tokens | more)

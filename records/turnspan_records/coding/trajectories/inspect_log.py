@@ -35,22 +35,14 @@ def evaluation_log(conversation: Conversation, facts: Mapping[str, str]) -> dict
         return None
     id_ = conversation.session_id or conversation.trace_id
     models = Counter(call.model for call in conversation.calls() if call.model)
-    times = [spoken.written_time(turns[0].start_time), spoken.written_time(turns[-1].start_time)]
-    samples = [_sample(turn) for turn in turns]
-    usage = _usage([call for call in conversation.calls() if call.model])
     ended = sum(turn.status == "final" and not turn.error_type for turn in turns)
+    ids = [turn.turn_id for turn in turns]
     spec = {
-        "created": times[0],
+        **dict.fromkeys(("task_id", "eval_id", "run_id"), id_),
+        "created": spoken.written_time(turns[0].start_time),
         "task": turns[0].agent_name or "session",
-        "task_id": id_,
-        "eval_id": id_,
-        "run_id": id_,
         "task_version": turns[0].agent_version or 0,
-        "dataset": {
-            "name": conversation.project or "session",
-            "samples": len(samples),
-            "sample_ids": [turn.turn_id for turn in turns],
-        },
+        "dataset": {"name": conversation.project, "samples": len(ids), "sample_ids": ids},
         "model": models.most_common(1)[0][0] if models else "none",
         "config": {},
         "metadata": {"project": conversation.project, "session_id": id_, **facts},
@@ -62,9 +54,9 @@ def evaluation_log(conversation: Conversation, facts: Mapping[str, str]) -> dict
         "version": 2,
         "status": "success",
         "eval": spec,
-        "results": {"total_samples": len(samples), "completed_samples": ended},
-        "stats": {"started_at": times[0], "completed_at": times[1], "model_usage": usage},
-        "samples": samples,
+        "results": {"total_samples": len(ids), "completed_samples": ended},
+        "stats": {"model_usage": _usage([call for call in conversation.calls() if call.model])},
+        "samples": [_sample(turn) for turn in turns],
     }
 
 
@@ -87,7 +79,16 @@ def _sample(turn: TurnRecord) -> dict[str, Any]:
         "messages": messages,
         "output": _output(last) if last else {},
         "model_usage": _usage(calls),
-        "metadata": _metadata(turn),
+        "metadata": without_nothing(
+            {
+                "agent": turn.agent_name,
+                "agent_version": turn.agent_version,
+                "parent_turn_id": turn.parent_turn_id,
+                "ended": turn.ended_how,
+                "stop_detail": turn.stop_detail,
+                "cost_usd": None if turn.cost_usd is None else float(turn.cost_usd),
+            }
+        ),
         "uuid": turn.turn_id,
         "total_time": turn.duration,
         "started_at": spoken.written_time(turn.start_time),
@@ -96,19 +97,6 @@ def _sample(turn: TurnRecord) -> dict[str, Any]:
         message = f"{turn.error_type}: {turn.error_message}"
         made["error"] = {"message": message, "traceback": "", "traceback_ansi": ""}
     return made
-
-
-def _metadata(turn: TurnRecord) -> dict[str, Any]:
-    return without_nothing(
-        {
-            "agent": turn.agent_name,
-            "agent_version": turn.agent_version,
-            "parent_turn_id": turn.parent_turn_id,
-            "ended": turn.ended_how,
-            "stop_detail": turn.stop_detail,
-            "cost_usd": None if turn.cost_usd is None else float(turn.cost_usd),
-        }
-    )
 
 
 def _exchange(call: CallRecord) -> list[dict[str, Any]]:
@@ -134,23 +122,13 @@ def _exchange(call: CallRecord) -> list[dict[str, Any]]:
 def _reply(call: CallRecord) -> dict[str, Any]:
     text, thought = spoken.reply_text(call), spoken.reasoning(call)
     parts = [{"type": "reasoning", "reasoning": thought}, {"type": "text", "text": text}]
-    reply: dict[str, Any] = {
-        "id": call.span_id,
-        "role": "assistant",
-        "content": parts if thought else text,
-        "source": "generate",
-        "model": call.model,
-    }
+    reply: dict[str, Any] = {"id": call.span_id, "role": "assistant", "model": call.model}
+    reply |= {"content": parts if thought else text, "source": "generate"}
     if call.requests:
-        ids = spoken.call_ids(call.requests)
         reply["tool_calls"] = [
-            {
-                "id": id_,
-                "function": request.name,
-                "arguments": spoken.arguments(request.arguments),
-                "type": "function",
-            }
-            for id_, request in zip(ids, call.requests, strict=True)
+            {"id": id_, "type": "function", "function": one.name}
+            | {"arguments": spoken.arguments(one.arguments)}
+            for id_, one in zip(spoken.call_ids(call.requests), call.requests, strict=True)
         ]
     return reply
 

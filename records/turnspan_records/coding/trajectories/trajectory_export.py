@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -16,6 +16,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import store_id
 from turnspan_records import copies_registry as registry
 from turnspan_records.access.whole_folders import ExportError, aside, hashed, page_name
+from turnspan_records.access.window import window_parameters
 from turnspan_records.coding.trajectories.agent_trace import trace_records
 from turnspan_records.coding.trajectories.atif import trajectory
 from turnspan_records.coding.trajectories.inspect_log import evaluation_log
@@ -52,25 +53,11 @@ class TrajectoryCounts:
     """What an export wrote. ``empty``: sessions that have nothing the format has a place for."""
 
     sessions: int = 0
-    records: int = 0
-    """Trajectories, logs, or trace records."""
     empty: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Session:
-    project: str
-    session_id: str
-    trace_id: str
-    facts: Mapping[str, str]
-
-
 def export_trajectories(
-    store: Store,
-    folder: Path,
-    wanted: TrajectoryRequest,
-    *,
-    redactor: Redactor | None = None,
+    store: Store, folder: Path, wanted: TrajectoryRequest, *, redactor: Redactor | None = None
 ) -> TrajectoryCounts:
     """Write sessions into a new folder, which is not made where there is nothing to write.
 
@@ -90,33 +77,39 @@ def export_trajectories(
     files: list[dict[str, Any]] = []
     redact = redactor or Redactor(config.active())
     with aside(folder) as made:
-        for session in _sessions(store, wanted):
-            conversation = replay(store, session.project, session.session_id, session.trace_id)
-            documents = _documents(store, session, conversation, wanted.format)
+        for place, facts in _sessions(store, wanted):
+            conversation = replay(store, place.project, place.session, place.trace)
+            documents = _documents(store, place, conversation, facts, wanted.format)
             if not documents:
                 counts.empty += 1
                 continue
             counts.sessions += 1
-            counts.records += len(documents)
             texts = (redact.json(orjson.dumps(one).decode(), wanted.format) for one in documents)
-            text = "".join(f"{one}\n" for one in texts)
-            files.append(_write(made, conversation, wanted.format, text))
-        if files:
-            write_text(made / MANIFEST, _manifest(wanted, files, counts))
-        else:
+            files.append(_write(made, conversation, wanted.format, list(texts)))
+        if not files:
             made.rmdir()
+            return counts
+        lines = sum(one["lines"] for one in files)
+        said = {
+            "turnspan": __version__,
+            "query": {"kind": wanted.format, "where": wanted.filters.where},
+            "counts": {"sessions": counts.sessions, "empty": counts.empty, "lines": lines},
+            "splits": {},
+            "files": files,
+        }
+        text = orjson.dumps(said, option=orjson.OPT_INDENT_2).decode()
+        write_text(made / MANIFEST, f"{text}\n")
     return counts
 
 
-def _sessions(store: Store, wanted: TrajectoryRequest) -> Iterator[_Session]:
+def _sessions(
+    store: Store, wanted: TrajectoryRequest
+) -> Iterator[tuple[RowsOfSession, dict[str, str]]]:
+    """The sessions, each with what its first turn says of where it worked."""
     filters = wanted.filters
     sql = statement("coding/trajectory_sessions", where=filters.where or "1")
-    given: dict[str, object] = {
-        **filters.window.parameters,
-        "project": filters.project,
-        "session": wanted.session,
-        "page": _PAGE,
-    }
+    chosen = {"session": wanted.session, "page": _PAGE}
+    given = window_parameters(filters.project, filters.window, **chosen)
     for name in ("agents", "versions", "models", "stop_reasons"):
         given[name] = list(getattr(filters, name))
     after = ("", "", "")
@@ -129,7 +122,7 @@ def _sessions(store: Store, wanted: TrajectoryRequest) -> Iterator[_Session]:
             for project, session, trace, attributes in rows:
                 after = (str(project), str(session), str(trace))
                 known = {name: str(attributes[name]) for name in _FACTS if attributes.get(name)}
-                yield _Session(*after, known)
+                yield RowsOfSession(*after), known
             if len(rows) < _PAGE:
                 return
     except (RefusedError, QueryError) as error:
@@ -142,28 +135,30 @@ def _sessions(store: Store, wanted: TrajectoryRequest) -> Iterator[_Session]:
 
 
 def _documents(
-    store: Store, session: _Session, conversation: Conversation, format_: TrajectoryFormat
+    store: Store,
+    place: RowsOfSession,
+    conversation: Conversation,
+    facts: dict[str, str],
+    format_: TrajectoryFormat,
 ) -> list[dict[str, Any]]:
     """The session in its format; nothing where the format has no place for what there is."""
     if format_ == "agent-trace":
-        place = RowsOfSession(session.project, session.session_id, session.trace_id)
         rows = session_rows(store, "replay/tools", place, columns="span_id, attributes")
         beside = {str(row["span_id"]): row["attributes"] for row in rows}
-        return trace_records(conversation, session.facts, beside)
-    make = trajectory if format_ == "atif" else evaluation_log
-    document = make(conversation, session.facts)
+        return trace_records(conversation, facts, beside)
+    document = (trajectory if format_ == "atif" else evaluation_log)(conversation, facts)
     return [document] if document else []
 
 
 def _write(
-    folder: Path, conversation: Conversation, format_: TrajectoryFormat, text: str
+    folder: Path, conversation: Conversation, format_: TrajectoryFormat, texts: list[str]
 ) -> dict[str, Any]:
-    """Write the file of a session; returns what the manifest says of it."""
+    """Write the file of a session, a document a line; returns what the manifest says of it."""
     id_ = conversation.session_id or conversation.trace_id
     suffix = ".jsonl" if format_ == "agent-trace" else ".json"
-    name = f"{page_name(conversation.project)}/{page_name(id_)}{suffix}"
-    (folder / name).parent.mkdir(mode=0o700, exist_ok=True)
-    write_text(folder / name, text)
+    path = folder / page_name(conversation.project) / f"{page_name(id_)}{suffix}"
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    write_text(path, "\n".join([*texts, ""]))
     source = {
         "project": conversation.project,
         "id": id_,
@@ -173,24 +168,5 @@ def _write(
         "turns": [turn.turn_id for turn in conversation.turns()],
         "calls": [call.span_id for call in conversation.calls()],
     }
-    return {
-        "name": name,
-        "split": "",
-        "lines": text.count("\n"),
-        "bytes": (folder / name).stat().st_size,
-        "sha256": hashed(folder / name),
-        "source": source,
-    }
-
-
-def _manifest(
-    wanted: TrajectoryRequest, files: list[dict[str, Any]], counts: TrajectoryCounts
-) -> str:
-    said = {
-        "turnspan": __version__,
-        "query": {"kind": wanted.format, "session": wanted.session, "where": wanted.filters.where},
-        "counts": {"sessions": counts.sessions, "empty": counts.empty, "lines": counts.records},
-        "splits": {},
-        "files": files,
-    }
-    return orjson.dumps(said, option=orjson.OPT_INDENT_2).decode() + "\n"
+    written = {"bytes": path.stat().st_size, "sha256": hashed(path), "source": source}
+    return {"name": f"{path.parent.name}/{path.name}", "split": "", "lines": len(texts), **written}

@@ -512,7 +512,9 @@ FROM
    form AS working,
    start_time AS at,
    lagInFrame(failed) OVER w AS failed_before,
-   lagInFrame(form) OVER w AS failing
+   lagInFrame(form) OVER w AS failing,
+   words,
+   lagInFrame(words) OVER w AS words_before
   FROM
   (
    SELECT
@@ -524,14 +526,15 @@ FROM
     toString(name) AS tool,
     coalesce(nullIf(JSONExtractString(arguments, 'command'), ''), nullIf(arrayStringConcat(JSONExtract(arguments, 'command', 'Array(String)'), ' '), ''), nullIf(JSONExtractString(arguments, 'cmd'), ''), '') AS command,
     leftUTF8(command, 240) AS form,
-    extract(replaceRegexpOne(command, '^(bash -lc )?(cd [^&;]+(&&|;) *)?((sudo|npx|env|uv run|poetry run|pnpm|yarn|[A-Z_]+=\\S+|(\\S*/)?python3? -m) +)*', ''), '^(?:\\S*/)?([^\\s/]+)') AS program
+    splitByWhitespace(replaceRegexpOne(command, '^(bash -lc )?(cd [^&;]+(&&|;) *)?((sudo|npx|env|uv run|poetry run|pnpm|yarn|[A-Z_]+=\\S+|(\\S*/)?python3? -m) +)*(\\S*/)?', '')) AS words,
+    words[1] AS program
    FROM tool_call
    WHERE (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')}))
   )
-  WHERE program != ''
+  WHERE program NOT IN ('', 'rg', 'grep', 'egrep', 'test', '[', 'diff', 'cmp', 'which', 'find', 'ls')
   WINDOW w AS (PARTITION BY project, turn_id, program ORDER BY start_time ASC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
  )
- WHERE failed_before AND (NOT failed) AND (failing != working)
+ WHERE failed_before AND (NOT failed) AND (failing != working) AND ((length(arrayIntersect(words, words_before)) * 3) >= (length(arrayDistinct(arrayConcat(words, words_before))) * 2))
  GROUP BY
   project,
   tool,
