@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from turnspan_clickhouse.store.html_text import escaped
 from turnspan_console import values
@@ -12,6 +13,10 @@ from turnspan_console.panels.diagnostic import print_answer
 from turnspan_console.panels.results import as_json
 from turnspan_console.panels.tables import heading
 from turnspan_records.coding.week import WeekPart, WeekReport
+
+_CODE: Final = re.compile("`([^`]+)`")
+_LONG: Final = 40
+"""Characters of a cell that may be broken into lines."""
 
 
 def print_week(report: WeekReport, output: Output) -> None:
@@ -56,16 +61,25 @@ def _section(part: WeekPart) -> str:
     head = f'<h2>{escaped(question.title)}</h2><p class="faint">{escaped(question.question)}</p>'
     if not result.rows:
         return f"{head}<p>Nothing found.</p>"
-    titles = "".join(f"<th>{escaped(heading(name))}</th>" for name in result.names)
-    rows = "".join(f"<tr>{''.join(map(_cell, row, result.names))}</tr>" for row in result.rows)
+    columns = [
+        (at, name)
+        for at, name in enumerate(result.names)
+        if any(row[at] not in (None, "") for row in result.rows)
+    ]
+    titles = "".join(f"<th>{escaped(heading(name))}</th>" for _, name in columns)
+    cells = ("".join(_cell(row[at], name) for at, name in columns) for row in result.rows)
+    rows = "".join(f"<tr>{one}</tr>" for one in cells)
+    remedy = _CODE.sub(r"<code>\1</code>", escaped(question.remedy))
     return (
         f"{head}<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>"
-        f'<p class="faint">{escaped(question.remedy)}</p>'
+        f'<p class="faint">{remedy}</p>'
     )
 
 
 def _cell(value: Any, name: str) -> str:
-    return f"<td>{escaped(values.human(value, name))}</td>"
+    text = values.human(value, name)
+    look = ' class="long"' if len(text) > _LONG else ""
+    return f"<td{look}>{escaped(text)}</td>"
 
 
 def _days(report: WeekReport) -> str:

@@ -30,9 +30,11 @@ _STYLE = """
 .turnspan section { border-inline-start: 2px solid #8886; padding-inline-start: 10px;
   margin: 10px 0; }
 .turnspan .role { font-weight: 600; }
-.turnspan table { border-collapse: collapse; display: block; overflow-x: auto; }
+.turnspan table { border-collapse: collapse; display: block; overflow-x: auto;
+  width: max-content; max-width: calc(100vw - 32px); }
 .turnspan :is(th, td) { text-align: start; vertical-align: top; padding: 3px 12px 3px 0;
-  border-bottom: 1px solid #8886; font-variant-numeric: tabular-nums; min-width: 5ch; }
+  border-bottom: 1px solid #8886; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.turnspan td.long { min-width: 30ch; white-space: normal; overflow-wrap: anywhere; }
 .turnspan .faint { color: light-dark(#5a6470, #98a2ae); }
 .turnspan .bad { color: light-dark(#b3261e, #ff938a); }
 .turnspan mark { font: 11px ui-monospace, monospace; border: 1px dashed; background: none;

@@ -24,6 +24,11 @@ export function Week() {
   );
 }
 
+/** Whether a column says anything. */
+function isTold(rows: WeekAnswer["parts"][number]["rows"]) {
+  return (_: string, at: number) => rows.some((row) => row[at] !== null && row[at] !== "");
+}
+
 /** Every second piece of a text stood in backticks. */
 function asCode(text: string, at: number) {
   return at % 2 ? <code key={at}>{text}</code> : text;
@@ -43,7 +48,7 @@ function Parts({ answer, project }: { answer: WeekAnswer; project: string }) {
           <Panel key={part.name} title={part.title} question={part.question} sql={part.sql} wide>
             {part.rows.length ? (
               <>
-                <Rows answer={part} columns={part.columns} />
+                <Rows answer={part} columns={part.columns.filter(isTold(part.rows))} />
                 <p class="faint">{part.remedy.split("`").map(asCode)}</p>
               </>
             ) : (
