@@ -12,8 +12,10 @@ from support.coding_sessions import BETTER, EDIT, NEW, OLD, PROJECT, session
 from support.landing import insert
 from support.rows import T0
 from turnspan_clickhouse.rows.tables import Annotation, Record, ToolCall, TurnSummary
+from turnspan_clickhouse.rows.tombstone_filter import Tombstones
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.coding.trajectories import corrected_edits
+from turnspan_records.keeping.copies import sift_set
 from turnspan_records.training import ExportError, Filters, TrainingSet, export, rule
 from turnspan_records.training.export_request import Format
 
@@ -47,6 +49,9 @@ def test_a_corrected_edit_is_a_pair(embedded: Store, tmp_path: Path, format_: Fo
     assert [one["role"] for one in prompt] == ["user", "assistant", "tool"]
     assert source["pair_by"] == "edit" and source["chosen"]["calls"] == ["s1l2", "s1x4"]
     assert source["rejected"]["calls"] == ["s1l2"]
+    later = Tombstones()
+    later.add(("span", PROJECT, "s1x4"), 2**62)
+    assert sift_set(tmp_path / "set", later) == 1, "forgotten with the turn that corrected it"
 
 
 def _arguments(message: dict[str, Any]) -> Any:
