@@ -193,7 +193,12 @@ def test_agent_trace(filled: Store, tmp_path: Path) -> None:
     more.attributes = {"turnspan.import.resultDisplay": json.dumps({"fileDiff": diff})}
     failed = tool("e8", 8, name="Write", failed=True, project=PROJECT, session_id="e", turn_id="e")
     failed.arguments = json.dumps(runs[0][1])
-    insert(filled, more, failed)
+    both = tool("e7", 7, name="apply_patch", project=PROJECT, session_id="e", turn_id="e")
+    parts = "".join(f"*** Update File: {name}\n@@\n-a\n+b\n" for name in ("d.py", "x.py"))
+    both.arguments = f"*** Begin Patch\n{parts}*** End Patch"
+    told = {"changes": {"x.py": {"unified_diff": "@@ -7 +7 @@\n-a\n+b"}}}
+    both.attributes = {"turnspan.import.patch_apply_end": json.dumps(told)}
+    insert(filled, more, failed, both)
     written = _written(filled, tmp_path / "traces", "agent-trace")
     assert sorted(written) == ["parser/e.jsonl", "parser/s1.jsonl", "parser/s2.jsonl"]
     for record in (one for ones in written.values() for one in ones):
@@ -202,6 +207,7 @@ def test_agent_trace(filled: Store, tmp_path: Path) -> None:
         [("a.py", [(1, 3)])],
         [("a.py", [(2, 3)])],
         [("b.py", [])],
+        [("d.py", []), ("x.py", [(7, 7)])],
         [("c.py", [(10, 11), (30, 30)])],
     ]
     first, again = written["parser/s1.jsonl"]
@@ -212,4 +218,4 @@ def test_agent_trace(filled: Store, tmp_path: Path) -> None:
     assert talk["related"][0] == {"type": "prompt", "url": "turnspan:///s/parser/s1?at=s1t1"}
     assert first["vcs"] == {"type": "git", "revision": "0123456789abcdef0123456789abcdef01234567"}
     assert first["tool"] == {"name": "claude-code", "version": "2.1.0"}
-    assert len({record["id"] for ones in written.values() for record in ones}) == 8
+    assert len({record["id"] for ones in written.values() for record in ones}) == 9

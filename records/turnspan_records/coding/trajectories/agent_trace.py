@@ -60,9 +60,9 @@ def trace_records(
         written: dict[str, _Lines] = {}
         for change in () if tool.failed else changes_of(tool.name, tool.arguments):
             written.setdefault(change.path, []).extend(_apply(change, files))
-        patched = _patched(attributes.get(tool.span_id, {}).values())
-        if len(written) == 1 and patched:  # what the tool says goes before what was worked out
-            written = dict.fromkeys(written, patched)
+        beside = attributes.get(tool.span_id, {}).values()
+        for path in written:  # what the tool says goes before what was worked out
+            written[path] = _patched(beside, path, len(written) == 1) or written[path]
         if written:
             made.append(_record(conversation, facts, (tool, turn, call), written))
     return made
@@ -100,18 +100,29 @@ def _apply(change: FileChange, files: dict[str, list[str]]) -> _Lines:
     return [(at + place + 1, after[place]) for place in added(before, after)]
 
 
-def _patched(texts: Iterable[str]) -> _Lines:
-    """The new lines of what a tool recorded: ``structuredPatch`` (Claude Code) or a unified diff
-    (Codex, Gemini CLI, OpenCode), whatever the attribute is called."""
+def _patched(texts: Iterable[str], path: str, alone: bool) -> _Lines:
+    """The new lines of a file by what a tool recorded: ``structuredPatch`` (Claude Code) or a
+    unified diff (Codex, Gemini CLI, OpenCode), whatever the attribute is called. Of several files
+    only what stands under the file's own path."""
     for text in texts:
         if "@@ -" in text or '"newStart"' in text:
             try:
-                found = _hunks(orjson.loads(text))
+                value = orjson.loads(text)
             except orjson.JSONDecodeError:
-                found = _hunks(text)
-            if found:
-                return found
+                value = text
+            own = _member(value, path)
+            if own is not None or alone:
+                return _hunks(value if own is None else own)
     return []
+
+
+def _member(value: Any, name: str) -> Any:
+    """The member of a name, in an object or in one inside of it; ``None``: there is none."""
+    items = as_dict(value) or {}
+    found = items.get(name)
+    for one in items.values():
+        found = _member(one, name) if found is None else found
+    return found
 
 
 def _hunks(value: Any) -> _Lines:
