@@ -113,7 +113,7 @@ def test_spending(filled: Store) -> None:
     named = {(row["by"], row["name"]): row for row in found}
     parser = named["repository", "parser"]
     assert (parser["turns"], parser["cost_usd"], parser["cost_share"]) == (11, Decimal(6), 1.0)
-    assert parser["took_seconds"] == 55.0 and parser["turn"] == "s1t1"
+    assert parser["took_seconds"] == 55.0 and parser["turn"] == "s2t1"
     assert named["repository", "shop"]["cost_usd"] is None, "an unknown cost is not 0"
     assert named["agent", "claude-code"]["turns"] == 11
     assert named["model", MODEL]["cost_usd"] == Decimal(6)

@@ -32,6 +32,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn, parse
 from turnspan_clickhouse.store.migrations import Migration, migrate, migrations, statements
 from turnspan_clickhouse.store.opening import open_store
+from turnspan_records.coding.week import week_questions
 from turnspan_records.contexts import contexts
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.judging.history import judgments
@@ -143,12 +144,15 @@ def test_an_experiment_is_the_same_over_two_servers(both: tuple[Store, Store]) -
     assert one.lineages[0].evolutions[0].score_delta == 3.0
 
 
-@pytest.mark.parametrize("name", diagnostics())
+ASKED = {one.name: one for one in (*diagnostics().values(), *week_questions())}
+
+
+@pytest.mark.parametrize("name", ASKED)
 def test_each_diagnostic_answers_the_same_over_two_servers(
     both: tuple[Store, Store], name: str
 ) -> None:
     """In the same order, too."""
-    one, two = (diagnostics()[name].run(store, limit=1000) for store in both)
+    one, two = (ASKED[name].run(store, limit=1000) for store in both)
 
     assert one.names == two.names
     assert comparable(one.rows) == comparable(two.rows)

@@ -3,10 +3,10 @@
 SELECT
     arraySort(arrayDistinct(extractAll(lowerUTF8(leftUTF8(user_message, 2000)), '\\p{L}{3,}'))) AS words,
     count() AS times,
-    any(leftUTF8(user_message, 240)) AS example,
+    min(leftUTF8(user_message, 240)) AS example,
     groupUniqArray(200)(session_id) AS sessions,
     max(start_time) AS last,
-    argMax(turn_id, start_time) AS turn,
+    argMax(turn_id, (start_time, turn_id)) AS turn,
     sum(t.cost_usd) AS cost,
     max({complains}) AS complaint
 FROM turn_summary AS t

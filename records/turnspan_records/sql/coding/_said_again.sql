@@ -1,11 +1,11 @@
 -- Prompts that were said nearly alike: each goes with the most frequent one with which it shares
 -- two thirds of their words.
 SELECT
-    argMax(example, times) AS prompt,
+    argMax(example, (times, example)) AS prompt,
     sum(times) AS said,
     length(groupUniqArrayArray(200)(sessions)) AS in_sessions,
     max(last) AS last_time,
-    argMax(turn, last) AS last_turn,
+    argMax(turn, (last, turn)) AS last_turn,
     sum(cost) AS cost_of_all,
     max(complaint) = 1 AS correction
 FROM

@@ -57,11 +57,11 @@ SELECT
     any(c.tokens) AS tokens_before,
     countIf(again) AS repeated_calls,
     sumIf(r.size, again) AS repeated_bytes,
-    arrayStringConcat(arraySlice(groupArrayIf(concat(r.tool, ' ', r.given), again), 1, 3), '; ') AS example_arguments
+    arrayStringConcat(arraySlice(arraySort(groupArrayIf(concat(r.tool, ' ', r.given), again)), 1, 3), '; ') AS example_arguments
 FROM (SELECT * FROM recorded UNION ALL SELECT * FROM shrunk) AS c
 LEFT JOIN repeated AS r ON r.project = c.project AND r.session_id = c.session_id
 -- Read before the compaction, and once more after it.
 ARRAY JOIN [arrayExists(one -> one < c.at, r.times) AND arrayExists(one -> one > c.at, r.times)] AS again
 GROUP BY time, project, session
-ORDER BY tokens_before DESC, time
+ORDER BY tokens_before DESC, time, session
 LIMIT {limit:UInt32}

@@ -18,7 +18,7 @@ FROM
         sum(turns) OVER (PARTITION BY task) AS whole,
         sum(t.cost_usd) AS cost_usd,
         arrayElement(topKArray(1)(failing), 1) AS tool,
-        argMax(turn_id, start_time) AS turn
+        argMax(turn_id, (start_time, turn_id)) AS turn
     FROM
     (
         SELECT *, {how_ended} AS end, failed.tools AS failing,

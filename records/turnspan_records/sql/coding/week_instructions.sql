@@ -15,7 +15,7 @@ FROM
     -- A command is known by its program: without `cd`, variables and what runs it. In another form
     -- it has two thirds of the words. Of programs that answer by their exit code none failed.
     SELECT count() AS times, uniqExact(session_id) AS sessions, 'command' AS kind,
-        argMax(failing, at) AS instead_of_text, argMax(working, at) AS text, argMax(turn_id, (at, turn_id)) AS turn
+        argMax(failing, (at, turn_id)) AS instead_of_text, argMax(working, (at, turn_id)) AS text, argMax(turn_id, (at, turn_id)) AS turn
     FROM
     (
         SELECT project, session_id, turn_id, tool, program, failed, form AS working, start_time AS at,

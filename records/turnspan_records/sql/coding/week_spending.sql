@@ -16,7 +16,7 @@ SELECT
     turns,
     took_seconds,
     cost_usd,
-    toFloat64(cost_usd) / nullIf(sum(toFloat64(cost_usd)) OVER (PARTITION BY by), 0) AS cost_share,
+    round(toFloat64(cost_usd) / nullIf(sum(toFloat64(cost_usd)) OVER (PARTITION BY by), 0), 4) AS cost_share,
     turn
 FROM
 (
@@ -24,9 +24,9 @@ FROM
         dimension.1 AS by,
         if(dimension.2 = '', 'not named', dimension.2) AS name,
         uniqExact(turn_id) AS turns,
-        sum(duration) AS took_seconds,
+        round(sum(duration), 3) AS took_seconds,
         sum(t.cost_usd) AS cost_usd,
-        argMax(turn_id, ifNull(t.cost_usd, 0)) AS turn
+        argMax(turn_id, (ifNull(t.cost_usd, 0), turn_id)) AS turn
     FROM turns AS t
     ARRAY JOIN [('repository', repository), ('agent', toString(agent_name)), ('task', task)] AS dimension
     GROUP BY by, name
@@ -35,9 +35,9 @@ FROM
         'model' AS by,
         {model} AS name,
         uniqExact(turn_id) AS turns,
-        sum(duration) AS took_seconds,
+        round(sum(duration), 3) AS took_seconds,
         sum(c.cost_usd) AS cost_usd,
-        argMax(turn_id, ifNull(c.cost_usd, 0)) AS turn
+        argMax(turn_id, (ifNull(c.cost_usd, 0), turn_id)) AS turn
     FROM llm_call AS c
     WHERE {chosen:start_time}
     GROUP BY by, name
