@@ -14,7 +14,7 @@ SELECT
  turns,
  took_seconds,
  cost_usd,
- toFloat64(cost_usd) / nullIf(sum(toFloat64(cost_usd)) OVER (PARTITION BY by), 0) AS cost_share,
+ round(toFloat64(cost_usd) / nullIf(sum(toFloat64(cost_usd)) OVER (PARTITION BY by), 0), 4) AS cost_share,
  turn
 FROM
 (
@@ -22,9 +22,9 @@ FROM
   dimension.1 AS by,
   if((dimension.2) = '', 'not named', dimension.2) AS name,
   uniqExact(turn_id) AS turns,
-  sum(duration) AS took_seconds,
+  round(sum(duration), 3) AS took_seconds,
   sum(t.cost_usd) AS cost_usd,
-  argMax(turn_id, ifNull(t.cost_usd, 0)) AS turn
+  argMax(turn_id, (ifNull(t.cost_usd, 0), turn_id)) AS turn
  FROM turns AS t
  ARRAY JOIN [('repository', repository), ('agent', toString(agent_name)), ('task', task)] AS dimension
  GROUP BY
@@ -66,9 +66,9 @@ FROM
    )
   ) AS answers).1, answers.2, transform(concat(project, '\n', toString(request_model), '\n'), answers.1, answers.2, toString(request_model)))) AS name,
   uniqExact(turn_id) AS turns,
-  sum(duration) AS took_seconds,
+  round(sum(duration), 3) AS took_seconds,
   sum(c.cost_usd) AS cost_usd,
-  argMax(turn_id, ifNull(c.cost_usd, 0)) AS turn
+  argMax(turn_id, (ifNull(c.cost_usd, 0), turn_id)) AS turn
  FROM llm_call AS c
  WHERE (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')}))
  GROUP BY
@@ -99,7 +99,7 @@ FROM
   sum(turns) OVER (PARTITION BY task) AS whole,
   sum(t.cost_usd) AS cost_usd,
   arrayElement(topKArray(1)(failing), 1) AS tool,
-  argMax(turn_id, start_time) AS turn
+  argMax(turn_id, (start_time, turn_id)) AS turn
  FROM
  (
   SELECT
@@ -303,7 +303,7 @@ SELECT
  any(c.tokens) AS tokens_before,
  countIf(again) AS repeated_calls,
  sumIf(r.size, again) AS repeated_bytes,
- arrayStringConcat(arraySlice(groupArrayIf(concat(r.tool, ' ', r.given), again), 1, 3), '; ') AS example_arguments
+ arrayStringConcat(arraySlice(arraySort(groupArrayIf(concat(r.tool, ' ', r.given), again)), 1, 3), '; ') AS example_arguments
 FROM
 (
  SELECT *
@@ -320,7 +320,8 @@ GROUP BY
  session
 ORDER BY
  tokens_before DESC,
- time ASC
+ time ASC,
+ session ASC
 LIMIT {limit:UInt32};
 
 SELECT
@@ -334,11 +335,11 @@ SELECT
 FROM
 (
  SELECT
-  argMax(example, times) AS prompt,
+  argMax(example, (times, example)) AS prompt,
   sum(times) AS said,
   length(groupUniqArrayArray(200)(sessions)) AS in_sessions,
   max(last) AS last_time,
-  argMax(turn, last) AS last_turn,
+  argMax(turn, (last, turn)) AS last_turn,
   sum(cost) AS cost_of_all,
   max(complaint) = 1 AS correction
  FROM
@@ -357,10 +358,10 @@ FROM
    SELECT
     arraySort(arrayDistinct(extractAll(lowerUTF8(leftUTF8(user_message, 2000)), '\\p{L}{3,}'))) AS words,
     count() AS times,
-    any(leftUTF8(user_message, 240)) AS example,
+    min(leftUTF8(user_message, 240)) AS example,
     groupUniqArray(200)(session_id) AS sessions,
     max(start_time) AS last,
-    argMax(turn_id, start_time) AS turn,
+    argMax(turn_id, (start_time, turn_id)) AS turn,
     sum(t.cost_usd) AS cost,
     max(match(user_message, '(?i)(^\\W*(no|nope|wrong|stop|undo|revert|not)\\b|\\b(don.?t|do not|didn.?t|doesn.?t|isn.?t|not what|instead of|wrong|incorrect|still (broken|fails|failing|not)|i (said|told|asked)|again you|you (forgot|missed|broke)|undo|revert|as i said|should (not|have))\\b)')) AS complaint
    FROM turn_summary AS t
@@ -378,10 +379,10 @@ FROM
    SELECT
     arraySort(arrayDistinct(extractAll(lowerUTF8(leftUTF8(user_message, 2000)), '\\p{L}{3,}'))) AS words,
     count() AS times,
-    any(leftUTF8(user_message, 240)) AS example,
+    min(leftUTF8(user_message, 240)) AS example,
     groupUniqArray(200)(session_id) AS sessions,
     max(start_time) AS last,
-    argMax(turn_id, start_time) AS turn,
+    argMax(turn_id, (start_time, turn_id)) AS turn,
     sum(t.cost_usd) AS cost,
     max(match(user_message, '(?i)(^\\W*(no|nope|wrong|stop|undo|revert|not)\\b|\\b(don.?t|do not|didn.?t|doesn.?t|isn.?t|not what|instead of|wrong|incorrect|still (broken|fails|failing|not)|i (said|told|asked)|again you|you (forgot|missed|broke)|undo|revert|as i said|should (not|have))\\b)')) AS complaint
    FROM turn_summary AS t
@@ -425,11 +426,11 @@ FROM
  FROM
  (
   SELECT
-   argMax(example, times) AS prompt,
+   argMax(example, (times, example)) AS prompt,
    sum(times) AS said,
    length(groupUniqArrayArray(200)(sessions)) AS in_sessions,
    max(last) AS last_time,
-   argMax(turn, last) AS last_turn,
+   argMax(turn, (last, turn)) AS last_turn,
    sum(cost) AS cost_of_all,
    max(complaint) = 1 AS correction
   FROM
@@ -448,10 +449,10 @@ FROM
     SELECT
      arraySort(arrayDistinct(extractAll(lowerUTF8(leftUTF8(user_message, 2000)), '\\p{L}{3,}'))) AS words,
      count() AS times,
-     any(leftUTF8(user_message, 240)) AS example,
+     min(leftUTF8(user_message, 240)) AS example,
      groupUniqArray(200)(session_id) AS sessions,
      max(start_time) AS last,
-     argMax(turn_id, start_time) AS turn,
+     argMax(turn_id, (start_time, turn_id)) AS turn,
      sum(t.cost_usd) AS cost,
      max(match(user_message, '(?i)(^\\W*(no|nope|wrong|stop|undo|revert|not)\\b|\\b(don.?t|do not|didn.?t|doesn.?t|isn.?t|not what|instead of|wrong|incorrect|still (broken|fails|failing|not)|i (said|told|asked)|again you|you (forgot|missed|broke)|undo|revert|as i said|should (not|have))\\b)')) AS complaint
     FROM turn_summary AS t
@@ -469,10 +470,10 @@ FROM
     SELECT
      arraySort(arrayDistinct(extractAll(lowerUTF8(leftUTF8(user_message, 2000)), '\\p{L}{3,}'))) AS words,
      count() AS times,
-     any(leftUTF8(user_message, 240)) AS example,
+     min(leftUTF8(user_message, 240)) AS example,
      groupUniqArray(200)(session_id) AS sessions,
      max(start_time) AS last,
-     argMax(turn_id, start_time) AS turn,
+     argMax(turn_id, (start_time, turn_id)) AS turn,
      sum(t.cost_usd) AS cost,
      max(match(user_message, '(?i)(^\\W*(no|nope|wrong|stop|undo|revert|not)\\b|\\b(don.?t|do not|didn.?t|doesn.?t|isn.?t|not what|instead of|wrong|incorrect|still (broken|fails|failing|not)|i (said|told|asked)|again you|you (forgot|missed|broke)|undo|revert|as i said|should (not|have))\\b)')) AS complaint
     FROM turn_summary AS t
@@ -497,8 +498,8 @@ FROM
   count() AS times,
   uniqExact(session_id) AS sessions,
   'command' AS kind,
-  argMax(failing, at) AS instead_of_text,
-  argMax(working, at) AS text,
+  argMax(failing, (at, turn_id)) AS instead_of_text,
+  argMax(working, (at, turn_id)) AS text,
   argMax(turn_id, (at, turn_id)) AS turn
  FROM
  (
