@@ -14,7 +14,7 @@ from support.rows import call
 from support.story import Invoke
 from turnspan_clickhouse.store.dsn import Dsn, data_folder
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records import copies_registry as registry
+from turnspan_records.access import copies_registry as registry
 
 
 def calls(dsn: Dsn) -> int:

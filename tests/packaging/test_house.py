@@ -26,7 +26,7 @@ WINGS = {
     "llm": "turnspan_llm",
     "console": "turnspan_console",
 }
-ROOMS = 26
+ROOMS = 25
 
 
 def modules(wing: str) -> list[Path]:

@@ -17,7 +17,7 @@ from turnspan_clickhouse.rows.native_encoder import encode_block
 from turnspan_clickhouse.rows.tables import Definition, LlmCall, Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import data_folder
-from turnspan_records import copies_registry as registry
+from turnspan_records.access import copies_registry as registry
 from turnspan_records.keeping.archives import MANIFEST, Archive, rewrite, settle, writing
 from turnspan_records.keeping.errors import ArchiveError
 from turnspan_records.keeping.lines import BY_TABLE, lines_of

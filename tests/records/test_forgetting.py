@@ -22,7 +22,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import store_id
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records import copies_registry as registry
+from turnspan_records.access import copies_registry as registry
 from turnspan_records.keeping.erasure import (
     Erased,
     NothingRecordedError,

@@ -36,7 +36,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn, data_folder, parse
 from turnspan_clickhouse.store.migrations import migrate, store_id
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records import copies_registry as registry
+from turnspan_records.access import copies_registry as registry
 from turnspan_records.access.whole_folders import hashed
 from turnspan_records.keeping import Archive, ForgetSubject, forget, plan, restore
 from turnspan_records.keeping.subject_keys import SubjectKind

@@ -25,7 +25,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records import copies_registry as registry
+from turnspan_records.access import copies_registry as registry
 from turnspan_records.keeping import Archive, Policy, restore, retain
 from turnspan_records.keeping.work import unfinished
 

@@ -29,7 +29,7 @@ from turnspan_clickhouse.rows.tables import (
 )
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import store_id
-from turnspan_records import copies_registry as registry
+from turnspan_records.access import copies_registry as registry
 from turnspan_records.access.whole_folders import hashed
 from turnspan_records.keeping.archives import writing
 from turnspan_records.keeping.lines import lines_of

@@ -24,7 +24,7 @@ from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
-    from turnspan_records.copies_registry import Folder
+    from turnspan_records.access.copies_registry import Folder
     from turnspan_records.keeping import ForgetSubject
     from turnspan_records.keeping.subject_keys import SubjectKind
 
@@ -71,7 +71,7 @@ def command(
     """
     from turnspan_clickhouse.store.migrations import store_id
     from turnspan_console.panels.erasure import print_erased, print_plan
-    from turnspan_records import copies_registry as registry
+    from turnspan_records.access import copies_registry as registry
     from turnspan_records.keeping import KeepingError, forget, forget_again, plan
 
     output = Output()
@@ -113,7 +113,7 @@ def command(
 
 def _adoptable(store: Store, path: Path) -> Folder:
     from turnspan_clickhouse.store.migrations import store_id
-    from turnspan_records import copies_registry as registry
+    from turnspan_records.access import copies_registry as registry
 
     folder = registry.adoptable(path, store_id(store))
     if folder is None:

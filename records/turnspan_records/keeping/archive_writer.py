@@ -18,7 +18,7 @@ from turnspan_clickhouse.rows.tables import (
     Withdrawal,
 )
 from turnspan_clickhouse.store.migrations import store_id
-from turnspan_records import copies_registry as registry
+from turnspan_records.access import copies_registry as registry
 from turnspan_records.keeping.archives import Archive, Manifest, writing
 from turnspan_records.keeping.deletion_plan import ARCHIVED, TURN
 from turnspan_records.keeping.errors import ArchiveError

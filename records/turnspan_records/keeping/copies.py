@@ -27,7 +27,7 @@ from turnspan_clickhouse.rows.owner_columns import (
 from turnspan_clickhouse.rows.tombstone_filter import Tombstones
 from turnspan_clickhouse.ship.forgotten import read_tombstones
 from turnspan_clickhouse.store.client import Store
-from turnspan_records import copies_registry as registry
+from turnspan_records.access import copies_registry as registry
 from turnspan_records.access.whole_folders import hashed
 from turnspan_records.keeping.archives import (
     MANIFEST,

@@ -24,7 +24,7 @@ from turnspan_clickhouse.rows.tables import RECORDS
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store, quoted
 from turnspan_clickhouse.store.migrations import store_id
-from turnspan_records import copies_registry as registry
+from turnspan_records.access import copies_registry as registry
 from turnspan_records.keeping.archives import Archive
 from turnspan_records.keeping.copies import texts_of
 from turnspan_records.keeping.errors import KeepingError

@@ -16,7 +16,7 @@ from turnspan import config
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import store_id
-from turnspan_records import copies_registry as registry
+from turnspan_records.access import copies_registry as registry
 from turnspan_records.access.whole_folders import ExportError, aside
 from turnspan_records.sql import statement
 from turnspan_records.training import artifacts, card, judgments, locked, pairs, scopes

@@ -14,7 +14,7 @@ from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import store_id
-from turnspan_records import copies_registry as registry
+from turnspan_records.access import copies_registry as registry
 from turnspan_records.access.whole_folders import ExportError, aside, hashed, page_name
 from turnspan_records.access.window import window_parameters
 from turnspan_records.coding.trajectories.agent_trace import trace_records
