@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -18,7 +16,6 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.checks.hooks import hook_checks
 from turnspan_console.cli import turnspan
 from turnspan_records.access import open_dsn
-from turnspan_records.coding.edit_outcomes import edits_of
 
 pytestmark = pytest.mark.with_schema
 
@@ -156,20 +153,3 @@ def test_the_agent_never_waits_and_never_fails(
     event = json.dumps({"type": "agent-turn-complete", "thread-id": "s*/..", "cwd": str(tmp_path)})
     run = CliRunner().invoke(turnspan, ["hooks", "run", "codex", event])
     assert run.exit_code == 0 and not failure.exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "paths"),
-    [
-        ("Edit", {"file_path": "a.py", "old_string": "x", "new_string": "y"}, ["a.py"]),
-        ("MultiEdit", {"file_path": "/b.py", "edits": [{"old_string": "x"}, {}]}, ["/b.py"] * 2),
-        ("NotebookEdit", {"notebook_path": "n.ipynb"}, ["n.ipynb"]),
-        ("apply_patch", "*** Begin Patch\n*** Add File: c d.py\n+x\n*** End Patch", ["c d.py"]),
-        ("shell", {"command": ["bash", "*** Begin Patch\n*** Update File: e\n"]}, ["e"]),
-        ("Edit", {"file_path": 7}, []),
-    ],
-)
-def test_edits_of_every_tool(name: str, arguments: Any, paths: list[str]) -> None:
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    found = [os.fspath(path) for path, _ in edits_of(name, text, Path())]
-    assert found == paths

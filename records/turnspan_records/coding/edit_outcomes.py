@@ -15,16 +15,16 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
-from turnspan.content.model import as_dict, as_list
 from turnspan_clickhouse.files.atomic_files import private_folder, remove, write_whole
 from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.receive.settings import FOLLOWING
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.coding.authorship.edits import FileChange, changes_of
 from turnspan_records.importing.ids import hex_id
 from turnspan_records.judging.annotation import annotate
 from turnspan_records.lookup import RecordRef
@@ -38,7 +38,6 @@ _PATIENCE: Final = 60.0
 """Seconds that a hook waits for another one of its session."""
 _LARGEST: Final = 16 * 2**20
 """Bytes of a file that is looked at."""
-_PATCHED: Final = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 _MISSING: Final = "missing"
 
 
@@ -113,10 +112,11 @@ class EditJudge:
         since = max(began, known.until + 1 if known is not None else 0)
         given = {"session": self._session, "since": since}
         edits = store.query(statement("coding/session_edits"), given).rows
-        by_file: dict[Path, list[dict[str, Any]]] = {}
+        by_file: dict[Path, list[FileChange]] = {}
         for name, arguments, _ in edits:
-            for path, edit in edits_of(str(name), str(arguments), self._folder):
-                by_file.setdefault(path, []).append(edit)
+            for change in changes_of(str(name), str(arguments)):
+                if not change.by_command:
+                    by_file.setdefault(self._folder / change.path, []).append(change)
         if not by_file:
             return
         files = {str(path): [_state(path), *_before(path, each)] for path, each in by_file.items()}
@@ -163,36 +163,6 @@ def _outcome(files: Mapping[str, list[str]]) -> str:
     return next(iter(found), "") if len(found) <= 1 else "modified"
 
 
-def edits_of(name: str, arguments: str, folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The files that a tool call edits, by their paths, each with what the call says of it.
-
-    Claude Code's Edit, MultiEdit, Write and NotebookEdit name one file; Codex's ``apply_patch`` (a
-    tool, or a shell's command) names its files in the patch.
-    """
-    try:
-        loaded: Any = orjson.loads(arguments)
-    except orjson.JSONDecodeError:
-        loaded = arguments
-    given: Mapping[Any, Any] = as_dict(loaded) or {}
-    path = given.get("file_path") or given.get("notebook_path")
-    if isinstance(path, str):
-        for edit in as_list(given.get("edits")) or [given]:
-            yield folder / path, as_dict(edit) or {}
-        return
-    for line in _texts(loaded):
-        for mark in _PATCHED:
-            if line.startswith(mark):
-                yield folder / line[len(mark) :].strip(), {}
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """The lines of all texts in a value."""
-    if isinstance(value, str):
-        yield from value.splitlines()
-    for item in as_list(value) or list((as_dict(value) or {}).values()):
-        yield from _texts(item)
-
-
 def _state(path: Path) -> str:
     """What tells a file's content from another: a digest of it."""
     try:
@@ -209,24 +179,28 @@ def _digest(content: bytes) -> str:
     return blake2b(content, digest_size=16).hexdigest()
 
 
-def _before(path: Path, edits: list[dict[str, Any]]) -> list[str]:
+def _before(path: Path, edits: list[FileChange]) -> list[str]:
     """The states that a file may have had before its edits: with them undone, and as committed."""
     states: list[str] = []
     with contextlib.suppress(OSError, UnicodeDecodeError):
         text = path.read_bytes().decode() if path.is_file() else ""
-        for edit in reversed(edits):
-            old, new = edit.get("old_string"), edit.get("new_string")
-            if not (isinstance(old, str) and isinstance(new, str) and new and new in text):
-                break
-            text = text.replace(new, old, -1 if edit.get("replace_all") else 1)
-        else:
-            states.append(_digest(text.encode()))
+        for times in (1, -1):  # replaced once, or everywhere
+            states += _undone(text, edits, times)
     with contextlib.suppress(SourceError, ValueError, OSError):
         repository = Repository(path.parent if path.parent.is_dir() else path.parents[1])
         if repository.top is not None:
             name = path.resolve().relative_to(repository.top.resolve()).as_posix()
             states.append(_committed(repository, name))
     return states
+
+
+def _undone(text: str, edits: list[FileChange], times: int) -> Iterator[str]:
+    for edit in reversed(edits):
+        new = "\n".join(edit.after or ())
+        if edit.before is None or not new or new not in text:
+            return
+        text = text.replace(new, "\n".join(edit.before), times)
+    yield _digest(text.encode())
 
 
 def _committed(repository: Repository, name: str) -> str:
