@@ -117,3 +117,8 @@ def test_a_line_names_the_prompt_that_wrote_it(
         "claude-code": (2, 2),
         "codex": (1, 1),
     }
+    kinds = asked("sql", "SELECT user_message, turn_intent FROM turn_summary ORDER BY start_time")
+    assert [list(one.values()) for one in kinds] == [
+        ["Add a gross price", "small_fix"],
+        ["Refuse negative prices", "feature_build"],
+    ]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.trace import SpanKind
@@ -14,6 +14,7 @@ from opentelemetry.trace import SpanKind
 from turnspan import config, semconv
 from turnspan.content.model import TEXT, TOOL_CALL, as_text, dumps_text
 from turnspan.tracing.content_store import Content, ToolContent, TurnContent
+from turnspan.turn.intent import classify_intent
 from turnspan.turn.turn import ToolRequest, Turn
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import LlmCall, TurnSummary
@@ -28,8 +29,6 @@ from turnspan_records.coding.transcripts.history import HistoryEntry, SessionHis
 from turnspan_records.importing import ids
 from turnspan_records.importing.sources import Part
 from turnspan_records.importing.spans import resource_of, scope_of, span_of
-
-_CUT: Final = "the transcript ends before the turn does"
 
 
 class CodingScope:
@@ -280,7 +279,7 @@ class CodingTurn:
         ended = self._interrupted or (self._answered and not waiting)
         if unfinished and not ended:
             self._content.status[self.turn_id] = reason = unfinished
-            detail = _CUT if unfinished != "running" else ""
+            detail = "the transcript ends before the turn does" if unfinished != "running" else ""
         parent_span = 0
         if self._around is not None:
             spans = self._around._tool_spans
@@ -297,6 +296,7 @@ class CodingTurn:
                 semconv.TURN_PARENT_ID: self.parent_turn_id or None,
                 semconv.TURN_STOP_REASON: reason,
                 semconv.TURN_STOP_DETAIL: detail or None,
+                semconv.TURN_INTENT: classify_intent(self._said()) if self.prompt.parts else None,
                 semconv.TURN_ROUNDS: turn.rounds,
                 semconv.TURN_LLM_CALLS: turn.llm_calls,
                 semconv.TURN_TOOL_CALLS: turn.tool_calls,
