@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from turnspan import uninstrument
+from turnspan.wire.gaps import watch
 from turnspan_console.cli import turnspan
 
 CLIENTS = {
@@ -19,9 +21,11 @@ CLIENTS = {
 
 
 @pytest.fixture(autouse=True)
-def _as_in_a_new_process() -> None:
+def _as_in_a_new_process() -> Iterator[None]:
     """What an earlier test instrumented would answer for what the environment switches off."""
     uninstrument()
+    yield
+    watch.forget()
 
 
 def proved(folder: Path) -> tuple[int, dict[str, dict[str, Any]]]:

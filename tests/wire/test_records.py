@@ -515,6 +515,7 @@ def test_it_can_be_switched_off(server: RecordedServer, recorded: Recorded) -> N
     """By a setting; then requests are gaps with a remedy. What is excluded is neither."""
     before = config.active()
     config.activate(config.resolve({}, {"TURNSPAN_RECORD_HTTP": "false"}))
+    watch.forget()  # what an earlier test left unrecorded
     watch.start()
     try:
         post(server, "/v1/chat/completions", ASKED)
