@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import gzip
 import json
-import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,6 +27,9 @@ from turnspan.wire.gaps import Unrecorded, remedy, watch
 from turnspan_clickhouse.rows.tables import LlmCall
 from turnspan_clickhouse.spool.unrecorded_calls import write_unrecorded
 from turnspan_console.checks.instrumentation import unrecorded_checks
+
+# A client that fails leaves its connection to the collector, which would tell a later test.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 
 WHOLE = json.dumps(chat()).encode()
 STREAM = (
@@ -66,6 +68,7 @@ def server() -> Iterator[RecordedServer]:
         yield server
         watch.stop()
         watch.forget()
+    gc.collect(1)
 
 
 def got(server: RecordedServer, client: str, *, streamed: bool) -> Any:
@@ -75,12 +78,7 @@ def got(server: RecordedServer, client: str, *, streamed: bool) -> Any:
     try:
         return CLIENTS[client](f"{server.url}/v1/chat/completions", body, headers)
     except Exception as error:  # noqa: BLE001  whichever the client has for this
-        kind = type(error)
-    with warnings.catch_warnings():
-        # A client that fails leaves its connection to the collector, which would tell a later test.
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
-    return kind
+        return type(error)
 
 
 def gaps() -> list[str]:
