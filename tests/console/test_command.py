@@ -241,6 +241,23 @@ def test_ctrl_c_ends_what_the_embedded_engine_runs(embedded_dsn: Dsn) -> None:
     assert "Traceback" not in said
 
 
+def test_ctrl_c_while_the_engine_is_loaded(embedded_dsn: Dsn) -> None:
+    """Whenever it comes, it ends the command as anywhere else."""
+    with open_store(embedded_dsn) as store:
+        migrate(store)
+    assert embedded_dsn.path is not None
+    lock = embedded_dsn.path / "lock"
+    query = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
+    for seconds in (0.05, 0.35):
+        with running("--store", str(embedded_dsn), "sql", query) as process:
+            until(lambda: (found := holder(lock)) is not None and found.pid == process.pid)
+            time.sleep(seconds)
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=20)[1]
+        assert process.returncode == 130
+        assert "Traceback" not in said
+
+
 @contextlib.contextmanager
 def running(*arguments: str) -> Generator[subprocess.Popen[str]]:
     """The command as a process that hears Ctrl-C, also where those who start the tests do not."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
+import threading
 import time
 import traceback
 from collections.abc import Callable, Generator
@@ -325,7 +327,7 @@ def engine_client(dsn: Dsn, engine: str) -> Any:
     """One more connection to the engine of this process. Raises as ``open_store``."""
     from clickhouse_connect.driver.exceptions import ProgrammingError
 
-    with _connecting:
+    with _connecting, _interrupts_wait():
         step_aside()
         try:
             return make_client(interface="chdb", path=engine)
@@ -336,6 +338,24 @@ def engine_client(dsn: Dsn, engine: str) -> Any:
                 f"The store {dsn} cannot be opened while this process has another embedded store "
                 "in use: let the statement or the block that uses it end first."
             ) from None
+
+
+@contextlib.contextmanager
+def _interrupts_wait() -> Generator[None]:
+    """In this block Ctrl-C waits: the engine's library fails, or crashes the process, where one
+    comes while it is loaded. Somebody's own handler of it stays."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 def busy(dsn: Dsn, wait: float, found: Holder | None) -> StoreBusyError:
