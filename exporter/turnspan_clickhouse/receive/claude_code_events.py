@@ -8,7 +8,6 @@ of its own that tells of the same call or tool is merged with it, by the request
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from turnspan_clickhouse.receive.decoded import (
     Decoded,
     ReceivedScope,
     SpanFields,
+    derived_id,
 )
 from turnspan_clickhouse.receive.log_events import LogEvent
 
@@ -80,9 +80,9 @@ class ClaudeCodeEvents:
         failed = str(said.get("success")).lower() == "false"
         session = _text(said, semconv.SESSION_ID)
         prompt = _text(said, "prompt.id")
-        own = _id(16, *_identity(event))
+        own = derived_id(*_identity(event))
         fields = SpanFields(
-            bytes.fromhex(event.trace_id) or (_id(16, session, prompt) if prompt else own),
+            bytes.fromhex(event.trace_id) or (derived_id(session, prompt) if prompt else own),
             own[:8],
             bytes.fromhex(event.span_id),
             "",
@@ -115,7 +115,3 @@ def _identity(event: LogEvent) -> Iterator[str]:
 
 def _text(said: dict[str, Any], key: str) -> str:
     return str(said.get(key) or "")
-
-
-def _id(size: int, *parts: str) -> bytes:
-    return hashlib.blake2b("\0".join(parts).encode(), digest_size=size).digest()

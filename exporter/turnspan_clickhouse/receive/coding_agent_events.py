@@ -9,7 +9,6 @@ user of the agent has asked for it.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ import orjson
 from turnspan import semconv
 from turnspan.content.model import text_part
 from turnspan_clickhouse.foreign_dialects.claude_code import number
-from turnspan_clickhouse.receive.decoded import Decoded, ReceivedScope, SpanFields
+from turnspan_clickhouse.receive.decoded import Decoded, ReceivedScope, SpanFields, derived_id
 from turnspan_clickhouse.receive.log_events import LogEvent
 
 MAX_SESSIONS = 1_000
@@ -106,10 +105,11 @@ class CodingAgentEvents:
                 start = session.started or start
                 attributes[semconv.TRIES] = session.tries
                 session.started, session.tries = 0, 1
-        own = _id(event.name, str(event.time), session_id, _text(said, "call_id"))
+        own = derived_id(event.name, str(event.time), session_id, _text(said, "call_id"))
         prompt = _text(said, "prompt_id") or session.prompt
         fields = SpanFields(
-            bytes.fromhex(event.trace_id) or (_id(kind, session_id, prompt) if prompt else own),
+            bytes.fromhex(event.trace_id)
+            or (derived_id(kind, session_id, prompt) if prompt else own),
             own[:8],
             b"",
             "",
@@ -187,7 +187,3 @@ def _message(role: str, text: str) -> str:
 def _text(said: dict[str, Any], key: str) -> str:
     value = said.get(key)
     return "" if value is None else str(value)
-
-
-def _id(*parts: str) -> bytes:
-    return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
@@ -366,3 +367,8 @@ def in_order(spans: Sequence[Received]) -> list[Received]:
     for circle in children.values():  # each other's parents: no order is right
         ordered.extend(circle)
     return ordered
+
+
+def derived_id(*parts: str) -> bytes:
+    """An id of 16 bytes that is the same for the same parts, and for no others."""
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest()

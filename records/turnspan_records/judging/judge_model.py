@@ -139,7 +139,8 @@ class FunctionJudge:
             self._function: Callable[[JudgeItem], Any] = load_function(place)
             source = inspect.getsource(self._function)
         except (LoadError, OSError, TypeError) as error:  # the latter: it has no source
-            raise JudgeError(f"{place} cannot be loaded ({error})") from None
+            why = str(error).rstrip(".")
+            raise JudgeError(f"{place} cannot be loaded ({why}).") from None
         self.name, self.version = place.rpartition(":")[2], content_hash(place, source)[:12]
 
     def close(self) -> None:

@@ -19,6 +19,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import orjson
 
+from turnspan import semconv
 from turnspan.content.model import as_dict, as_list
 from turnspan_records.coding.authorship.edits import FileChange, added, changes_of
 from turnspan_records.coding.trajectories.utterances import without_nothing, written_time
@@ -167,9 +168,9 @@ def _record(
         related.insert(0, {"type": "prompt", "url": f"{url}?at={quote(turn.turn_id)}"})
     contributor = without_nothing({"type": "ai", "model_id": _model_id(call)[:250]})
     talk = {"url": url, "contributor": contributor, "related": related}
-    folder = facts.get("process.working_directory", "")
-    revision = facts.get("vcs.ref.head.revision", "")
-    named = facts.get("turnspan.coding.tool") or (turn.agent_name if turn else "")
+    folder = facts.get(semconv.WORKING_DIRECTORY, "")
+    revision = facts.get(semconv.VCS_HEAD_REVISION, "")
+    named = facts.get(semconv.CODING_TOOL) or (turn.agent_name if turn else "")
     made = {
         "version": VERSION,
         "id": str(uuid5(NAMESPACE_URL, own)),

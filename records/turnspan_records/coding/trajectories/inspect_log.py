@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from turnspan import semconv
 from turnspan_records.coding.trajectories import utterances as spoken
 from turnspan_records.coding.trajectories.utterances import SpokenMessage, without_nothing
 from turnspan_records.conversation import CallRecord, Conversation, TurnRecord
@@ -47,8 +48,8 @@ def evaluation_log(conversation: Conversation, facts: Mapping[str, str]) -> dict
         "config": {},
         "metadata": {"project": conversation.project, "session_id": id_, **facts},
     }
-    origin = facts.get("vcs.repository.url.full", "")
-    if commit := facts.get("vcs.ref.head.revision", ""):
+    origin = facts.get(semconv.VCS_REPOSITORY_URL, "")
+    if commit := facts.get(semconv.VCS_HEAD_REVISION, ""):
         spec["revision"] = {"type": "git", "origin": origin, "commit": commit}
     return {
         "version": 2,

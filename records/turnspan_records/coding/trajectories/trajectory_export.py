@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 
-from turnspan import __version__, config
+from turnspan import __version__, config, semconv
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.errors import QueryError
 from turnspan_clickhouse.store.client import Store
@@ -32,8 +32,8 @@ TrajectoryFormat: TypeAlias = Literal["agent-trace", "atif", "inspect"]
 
 _PAGE: Final = 500
 _FACTS: Final = (
-    *("process.working_directory", "vcs.repository.url.full", "vcs.repository.name"),
-    *("vcs.ref.head.name", "vcs.ref.head.revision", "turnspan.coding.tool"),
+    *(semconv.WORKING_DIRECTORY, semconv.VCS_REPOSITORY_URL, semconv.VCS_REPOSITORY_NAME),
+    *(semconv.VCS_HEAD_NAME, semconv.VCS_HEAD_REVISION, semconv.CODING_TOOL),
 )
 """Attributes of a turn that say where a session worked."""
 
