@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -48,8 +49,7 @@ def right(store: Store, world: World) -> tuple[Counter[str], Counter[str]]:
     return lines, good
 
 
-def check(store: Store, tmp_path: Path, seeds: range) -> None:
-    worlds = [World(tmp_path / f"p{seed}", seed, f"p{seed}").goes_on() for seed in seeds]
+def check(store: Store, worlds: Sequence[World]) -> None:
     for world in worlds:
         insert(store, *world.turns, *world.tools)
     lines, good = Counter[str](), Counter[str]()
@@ -64,13 +64,23 @@ def check(store: Store, tmp_path: Path, seeds: range) -> None:
 
 def test_lines_have_their_authors(store: Store, tmp_path: Path) -> None:
     """Edits, moves, renames, formatters, merges, rebases, squashes: 99 of 100 lines are right."""
-    check(store, tmp_path, range(5))
+    check(store, [World(tmp_path / f"p{seed}", seed, f"p{seed}").goes_on() for seed in range(5)])
+
+
+def test_short_lines_of_little_files_have_their_authors(store: Store, tmp_path: Path) -> None:
+    """Where the lines around a line say little: what agents left of the whole file tells."""
+    check(store, [World(tmp_path / "little", 1, "little").little_files(60)])
 
 
 @pytest.mark.release
 def test_fifty_repositories(store: Store, tmp_path: Path) -> None:
     """As above, of fifty."""
-    check(store, tmp_path, range(100, 150))
+    seeds = range(100, 150)
+    check(store, [World(tmp_path / f"p{seed}", seed, f"p{seed}").goes_on() for seed in seeds])
+    check(
+        store,
+        [World(tmp_path / f"l{seed}", seed, f"l{seed}").little_files(60) for seed in range(8)],
+    )
 
 
 @pytest.fixture

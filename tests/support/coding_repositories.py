@@ -29,6 +29,14 @@ _VERBS = (
 )
 
 
+_LITTLE = (
+    *("import os", "x = 1", "total = 0", "def f():", "    return x", "def main(argv):", "if x:"),
+    *("    pass", "else:", "print(f())", "main()", "for a in b:", "    a.go()", "name: shop"),
+    *("port: 80", "- run: make", "FROM python:3", "RUN make", "# Shop", "<p>hi</p>", "<ul>", "}"),
+    *("", "a {", "  top: 0;", "try:", "    go()", "except E:", "test: all", "\tpytest", "end"),
+)
+
+
 @dataclass(frozen=True)
 class Line:
     """A line, and who wrote it: an agent's turn or a person."""
@@ -459,6 +467,62 @@ class World:
         self.later(600)
         self.git("revert", "--no-edit", "HEAD")
         self.files = kept
+
+    def little_files(self, number: int) -> World:
+        """So many files of a few short lines, that an agent and a person change in turns before
+        they are committed, and after it."""
+        for file in range(number):
+            path, id_ = f"little/f{file}.txt", self.new_turn()
+            self.away = False
+            texts = self.rng.sample(_LITTLE, self.rng.randint(2, 8))
+            self.agent(path, [Line(one, id_, "agent_little") for one in texts], id_)
+            for _ in range(self.rng.randint(0, 4)):
+                id_ = id_ if self.rng.random() < 0.5 else self.new_turn()
+                change = self.rng.choice((self._part, self._part, self._person_beside))
+                change(path, id_)
+                if self.rng.random() < 0.3:
+                    self.commit("so far", "Ada")
+                    self.away = False
+            if self.rng.random() < 0.6:
+                self.commit("little", "Ada")
+        self.commit("last", "Ada")
+        return self
+
+    def _part(self, path: str, id_: str) -> None:
+        """An agent replaces a word of its lines, or puts a line before one."""
+        lines = self.files[path]
+        text = "\n".join(one.text for one in lines)
+        at, old = self.rng.choice(
+            [
+                (at, word)
+                for at, one in enumerate(lines)
+                for word in re.findall(r"\w+", one.text)
+                if text.count(word) == 1 and one.author not in PEOPLE
+            ]
+            or [(0, "")]
+        )
+        if not old:
+            return
+        new = old + self.rng.choice(("s", "_new", ", b", "\nlog(here)"))
+        self.later()
+        given = {"file_path": "{folder}/" + path, "old_string": old, "new_string": new}
+        self.record([("Edit", given)], "claude-code", id_)
+        was = lines[at]
+        lines[at : at + 1] = [
+            was if one == was.text else Line(one, id_, "agent_part")
+            for one in was.text.replace(old, new).split("\n")
+        ]
+
+    def _person_beside(self, path: str, _: str) -> None:
+        """A person changes a line, or puts one before it, and does not commit it yet."""
+        lines = self.files[path]
+        at = self.rng.randrange(len(lines))
+        if self.rng.random() < 0.5:
+            lines[at] = Line(f"{lines[at].text} # {self.rng.randint(10, 99)}", "Ada", "person")
+        else:
+            lines.insert(
+                at, Line(self.rng.choice(("k = 9", "assert y", "# later")), "Ada", "person")
+            )
 
     def goes_on(self, number: int = 18) -> World:
         """So many operations, at random."""

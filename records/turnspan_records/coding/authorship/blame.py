@@ -9,11 +9,10 @@ from pathlib import Path
 from posixpath import normpath
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.coding.authorship.agent_edits import Edit, EditingTurn
 from turnspan_records.coding.authorship.line_authors import LineAuthor, LineAuthors
 from turnspan_records.coding.authorship.origin_cache import known_origins
 from turnspan_records.coding.authorship.recorded_edits import (
-    Edit,
-    EditingTurn,
     RepositoryPlaces,
     editing_turns,
     recorded_edits,

@@ -263,8 +263,9 @@ def weight(text: str) -> int:
     return sum(map(str.isalnum, text))
 
 
-def added(before: Sequence[str], after: Sequence[str]) -> list[int]:
-    """Which of ``after`` (keys of lines) are not in ``before``: their places. Context is not."""
+def blocks(before: Sequence[str], after: Sequence[str]) -> list[tuple[bool, int, int, int, int]]:
+    """How ``after`` (keys of lines) came of ``before``: runs of lines, whether they are the same,
+    and where the run begins and ends in both."""
     start, end = 0, len(after)
     while start < min(len(before), end) and before[start] == after[start]:
         start += 1
@@ -272,11 +273,18 @@ def added(before: Sequence[str], after: Sequence[str]) -> list[int]:
     while end > start and end + shift > start and before[end + shift - 1] == after[end - 1]:
         end -= 1
     old, new = before[start : end + shift], after[start:end]
-    if not old:
-        return list(range(start, end))
     matcher = SequenceMatcher(None, old, new, autojunk=len(old) * len(new) > 4_000_000)
-    found: list[int] = []
-    for tag, _, _, first, last in matcher.get_opcodes():
-        if tag in ("insert", "replace"):
-            found.extend(range(start + first, start + last))
-    return found
+    return [
+        (True, 0, start, 0, start),
+        *(
+            (tag == "equal", start + i1, start + i2, start + j1, start + j2)
+            for tag, i1, i2, j1, j2 in matcher.get_opcodes()
+        ),
+        (True, end + shift, len(before), end, len(after)),
+    ]
+
+
+def added(before: Sequence[str], after: Sequence[str]) -> list[int]:
+    """Which of ``after`` (keys of lines) are not in ``before``: their places. Context is not."""
+    runs = blocks(before, after)
+    return [at for same, _, _, first, last in runs if not same for at in range(first, last)]

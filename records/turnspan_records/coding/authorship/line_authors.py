@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from turnspan_records.coding.authorship.agent_edits import Edit
 from turnspan_records.coding.authorship.commit_changes import Commit
 from turnspan_records.coding.authorship.edits import key_of, lines_of, weight
 from turnspan_records.coding.authorship.line_changes import (
@@ -32,7 +33,6 @@ from turnspan_records.coding.authorship.line_matches import (
     edits_by_line,
 )
 from turnspan_records.coding.authorship.line_origins import BREAK, Arrival, LineOrigins
-from turnspan_records.coding.authorship.recorded_edits import Edit
 
 NOT_COMMITTED: Final = "not committed"
 CHANGED: Final = "changed"
@@ -190,6 +190,9 @@ class LineAuthors:
             old = [one for one in own if one.time <= arrival.since - SLACK]
             index = self._not_committed(edits_by_line(fresh, wanted, commit), commit)
             found.by_lines(index, 1)
+            found.by_files(
+                own, commit, lambda edit, at: not self._is_committed(edit, edit.keys[at], commit)
+            )
             found.by_lines(self._not_committed(edits_by_line(old, wanted, commit), commit), 2)
             found.by_parts(fresh, self._origins, parents)
             found.by_division(fresh)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import bisect
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final, TypeAlias
 
+from turnspan_records.coding.authorship.agent_edits import Edit, FileLines
 from turnspan_records.coding.authorship.commit_changes import Commit
-from turnspan_records.coding.authorship.edits import key_of, squeezed, weight
+from turnspan_records.coding.authorship.edits import blocks, key_of, squeezed, weight
 from turnspan_records.coding.authorship.line_changes import NONE
 from turnspan_records.coding.authorship.line_origins import BREAK, LineOrigins
-from turnspan_records.coding.authorship.recorded_edits import Edit
 
 SURE: Final = "text"
 BY_COMMAND: Final = "command"
@@ -52,6 +52,57 @@ class LineMatching:
         """Which of the edit's lines it is."""
         self.evidence = [SURE] * len(keys)
         self.used: set[tuple[Edit, int]] = set()
+        self.others: set[int] = set()
+        """Lines that an edit found there: nobody's edit wrote them."""
+
+    def by_files(
+        self, edits: Sequence[Edit], commit: Commit, free: Callable[[Edit, int], bool]
+    ) -> None:
+        """Give lines to the edits that wrote them, where the whole file is known as agents left it
+        before a commit; ``free`` says whether an edit's line came in with no other commit."""
+        newest: dict[str, list[Edit]] = defaultdict(list)
+        for edit in edits:
+            known = newest[edit.place]
+            if known and known[-1].time < commit.authored - SLACK:
+                known.clear()
+            known.append(edit)
+        for known in newest.values():
+            files = [one.file for one in known if one.file]
+            if not files:
+                continue
+            came = [self._same_as(one) for one in files]
+            best = max(range(len(files)), key=lambda one: len(came[one]))
+            self._by_file(files[best], came[best], free)
+
+    def _by_file(
+        self, file: FileLines, came: dict[int, int], free: Callable[[Edit, int], bool]
+    ) -> None:
+        wrote: dict[Edit, list[int]] = defaultdict(list)
+        for place, (edit, line) in enumerate(file):
+            if line not in edit.written and place in came:
+                self.others.add(came[place])
+            elif line in edit.written and free(edit, line):
+                wrote[edit].append(place)
+        for edit, places in wrote.items():
+            says = {one: weight(edit.keys[file[one][1]]) for one in places}
+            # Of an edit that is not committed yet others may have a few of the lines.
+            if 2 * sum(says[one] for one in places if one in came) < sum(says.values()):
+                continue
+            for at, line in ((came[one], file[one][1]) for one in places if one in came):
+                if self.edits[at] is None and (edit, line) not in self.used:
+                    self._give(at, edit, line)
+
+    def _same_as(self, file: FileLines) -> dict[int, int]:
+        """Which lines stand in a file: by their places in it."""
+        keys = [one.removeprefix(BREAK) or one for one in self.keys]
+        runs = blocks([one.keys[at] for one, at in file], keys)
+        return {
+            first + at - start: at
+            for same, first, _, start, end in runs
+            if same
+            for at in range(start, end)
+            if not self.keys[at].startswith(BREAK)
+        }
 
     def by_lines(self, index: EditIndex, doubt: int) -> None:
         """Give lines to the edits that wrote the same; with doubt only with lines around them."""
@@ -105,7 +156,7 @@ class LineMatching:
         return [
             at
             for at, edit in enumerate(self.edits)
-            if edit is None and not self.keys[at].startswith(BREAK)
+            if edit is None and at not in self.others and not self.keys[at].startswith(BREAK)
         ]
 
     def _give(self, at: int, edit: Edit, line: int, evidence: str = SURE) -> None:
@@ -133,6 +184,8 @@ class LineMatching:
                 key = self.keys[here]
                 if self.edits[here] is edit and self.at[here] == NONE:
                     score += 1  # a formatter divided it
+                elif there in edit.replaced and self.edits[here] is edit.replaced[there]:
+                    score += 1  # a later edit put another line in its place
                 elif key.removeprefix(BREAK) != edit.keys[there]:
                     break
                 else:
@@ -223,7 +276,7 @@ class LineMatching:
         at = 0
         while at < count:
             end = at
-            while end in left and self.edits[end] is None and weight(self.keys[end]) < 3:
+            while end in left and self.edits[end] is None and not weight(self.keys[end]):
                 end += 1
             if end > at:
                 before = self.edits[at - 1] if at else None

@@ -5,91 +5,18 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.questions import ask
-from turnspan_records.coding.authorship.edits import (
-    EDITORS,
-    SHELLS,
-    FileChange,
-    added,
-    changes_of,
-    key_of,
-    weight,
-)
+from turnspan_records.coding.authorship.agent_edits import Edit, EditingTurn, replay
+from turnspan_records.coding.authorship.edits import EDITORS, SHELLS, changes_of
 from turnspan_records.quality.git_command import Repository
 
 _BATCH: Final = 500
 _TOOLS: Final = sorted(EDITORS | SHELLS)
 _ADDRESS = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)(?::\d+(?=/))?[:/]+(.*?)(?:\.git)?/*$")
-
-
-@dataclass(frozen=True, slots=True)
-class EditingTurn:
-    """A turn that ran tools which change files."""
-
-    project: str
-    turn_id: str
-    session_id: str
-    started: int
-    """In nanoseconds since the epoch."""
-    agent: str
-    """The coding agent: ``claude-code``."""
-    models: tuple[str, ...]
-    task: str
-    cost_usd: Decimal | None
-    """Without nested turns; None if unknown."""
-    prompt: str
-    """Its beginning."""
-    outcome: str
-    """As it was judged: ``used``, ``modified``, ``rejected``; empty if it was not."""
-    folder: str
-    address: str
-    revision: str
-    branch: str
-
-
-@dataclass(slots=True, eq=False)
-class Edit:
-    """What one tool call changed in one file of the repository."""
-
-    turn: EditingTurn
-    call_id: str
-    tool: str
-    model: str
-    time: int
-    """When the tool ended, in seconds since the epoch."""
-    path: str
-    """In the repository."""
-    place: str
-    """The file as the tool found it: its absolute path and the branch."""
-    change: FileChange
-    texts: list[str] = field(default_factory=list[str])
-    """The lines that it left in the file, as far as they are known whole."""
-    keys: list[str] = field(default_factory=list[str])
-    written: set[int] = field(default_factory=set[int])
-    """Which of them it wrote: those that were there before are context."""
-    replaced: dict[int, Edit] = field(default_factory=dict[int, "Edit"])
-    """The later edits of agents that took lines away."""
-
-    @property
-    def lines(self) -> int:
-        """How many lines it wrote that say something and outlived its turn."""
-        return len(self.lasting())
-
-    def lasting(self) -> list[int]:
-        """The lines that it wrote, without those that say nothing of their own and those that the
-        same turn replaced: their places."""
-        return [
-            at
-            for at in sorted(self.written)
-            if weight(self.keys[at]) > 2
-            and not (at in self.replaced and self.replaced[at].turn is self.turn)
-        ]
 
 
 class RepositoryPlaces:
@@ -195,45 +122,3 @@ def _edits(
                         *(turn, str(row["call_id"]), str(row["name"]), model),
                         *(int(row["time"]) // 10**9, path, place, change),
                     )
-
-
-def replay(edits: Sequence[Edit]) -> None:
-    """Find which lines each edit wrote, by what edits before it left in the same file, and when a
-    later one replaced them."""
-    standing: dict[str, dict[str, tuple[Edit, int]]] = {}
-    for edit in edits:
-        held = standing.setdefault(edit.place, {})
-        before, after = edit.change.before, edit.change.after
-        if after is None:
-            continue
-        edit.texts, edit.keys = list(after), [key_of(one) for one in after]
-        if before is None:
-            edit.written = {at for at, key in enumerate(edit.keys) if key not in held}
-            gone = set(held).difference(edit.keys)
-        else:
-            old = [key_of(one) for one in before]
-            edit.written = set(added(old, edit.keys))
-            gone = set(old).difference(edit.keys).intersection(held)
-            if len(before) == 1:
-                gone |= _complete(edit, before[0], held)
-        for key in gone:
-            earlier, at = held.pop(key)
-            earlier.replaced[at] = edit
-        held.update((edit.keys[at], (edit, at)) for at in edit.written)
-
-
-def _complete(edit: Edit, old: str, held: dict[str, tuple[Edit, int]]) -> set[str]:
-    """Add the whole lines of an edit that replaced a part of a line, where an agent wrote that;
-    return the keys of the lines that it replaced."""
-    new = "\n".join(edit.change.after or ())
-    gone = set[str]()
-    for key, (earlier, at) in held.items():
-        text = earlier.texts[at]
-        if old and old in text and text.strip() != old.strip():
-            gone.add(key)
-            lines = text.replace(old, new).split("\n")
-            first = len(edit.texts)
-            edit.texts.extend(lines)
-            edit.keys.extend(map(key_of, lines))
-            edit.written.update(range(first, len(edit.texts)))
-    return gone

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.coding.authorship.agent_edits import Edit
 from turnspan_records.coding.authorship.commit_changes import FORMAT, entries_of
 from turnspan_records.coding.authorship.edits import key_of, squeezed
 from turnspan_records.coding.authorship.recorded_edits import (
-    Edit,
     RepositoryPlaces,
     editing_turns,
     recorded_edits,
