@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -13,12 +13,14 @@ import pytest
 from support.representatives import few
 from support.reruns import ORIGIN, landed, played
 from support.shared import trajectories
+from turnspan import semconv
 from turnspan_clickhouse.store.client import Store
 from turnspan_demo.model import Provider
 from turnspan_demo.trajectories import load
 from turnspan_records.again.rerun.call_matcher import CallMatcher
 from turnspan_records.again.rerun.divergence import Divergence
-from turnspan_records.again.rerun.recording import SessionRecording
+from turnspan_records.again.rerun.recording import PlayableCall, SessionRecording
+from turnspan_records.again.rerun.replies import reply_of
 from turnspan_records.again.rerun.requests import AskedRequest, RequestReader
 
 PATHS = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages"}
@@ -169,8 +171,75 @@ def _edited(
             return one, number, edited, words
 
 
-def _read(reader: RequestReader, one: Played, body: dict[str, Any]) -> AskedRequest:
-    headers = {"content-type": "application/json"}
+FRAMEWORKS = (semconv.SCOPE_LITELLM, semconv.SCOPE_LLM, "openinference.instrumentation.any")
+SDKS = (semconv.SCOPE_OPENAI, semconv.SCOPE_ANTHROPIC, semconv.SCOPE_WIRE, "")
+
+
+@pytest.mark.parametrize("scope", [*FRAMEWORKS, *SDKS])
+def test_only_a_framework_may_add_a_parameter(sessions: list[Played], scope: str) -> None:
+    """What its own call states is compared; of a client's request, all is."""
+    one = next(each for each in sessions if each.provider == "anthropic")
+    calls = [replace(call, scope_name=scope) for call in one.recording.calls]
+    recording = replace(one.recording, calls=calls)
+
+    def found(edited: dict[str, Any]) -> PlayableCall | Divergence:
+        reader = RequestReader()
+        return CallMatcher(recording, reader).match(_read(reader, one, edited))
+
+    body = one.requests[0]
+    added = found({**body, "top_p": 0.5})
+    if scope in FRAMEWORKS:
+        assert not isinstance(added, Divergence)
+    else:
+        assert isinstance(added, Divergence)
+        assert added.where == "the parameter top_p: not set -> 0.5"
+    changed = found({**body, "top_p": 0.5, "max_tokens": 7})
+    assert isinstance(changed, Divergence)
+    assert changed.where == f"the parameter max_tokens: {body['max_tokens']} -> 7"
+    told = found({**body, "messages": [{"role": "user", "content": "Something else"}]})
+    assert isinstance(told, Divergence)
+    assert told.where.startswith("message 1")
+
+
+def test_a_framework_s_call_is_compared_as_it_was_made(sessions: list[Played]) -> None:
+    """Whatever API it is translated to on its way, whose reply it gets; what the program changed
+    in it is named."""
+    one = next(each for each in sessions if each.provider == "openai")
+    anthropic = next(each for each in sessions if each.provider == "anthropic")
+    reader = RequestReader()
+    matcher = CallMatcher(one.recording, reader)
+    sent = {"model": "any", "max_tokens": 64_000, "messages": [{"role": "user", "content": "Hi"}]}
+    for number, body in enumerate(one.requests):
+        for edited in ({**body, "top_p": 0.5}, body):
+            _expect(reader, edited)
+            asked = _read(reader, anthropic, sent, "a1")
+            found = matcher.match(asked)
+            if edited is not body:
+                assert isinstance(found, Divergence)
+                assert found.where == "the parameter top_p: not set -> 0.5", number
+                continue
+            assert not isinstance(found, Divergence), found
+            reply = json.loads(b"".join(reply_of(one.recording, found, asked).pieces))
+            told = one.recording.messages[found.output_hashes[0]]
+            kinds = {"text": "text", "tool_call": "tool_use"}
+            assert [block["type"] for block in reply["content"]] == [
+                kinds[part["type"]] for part in told.parts
+            ]
+            reasons = {"stop": "end_turn", "tool_calls": "tool_use"}
+            assert reply["stop_reason"] == reasons[found.finish_reasons[0]]
+    asked = _read(reader, anthropic, sent, "a1")  # it names a call that has been answered
+    assert not asked.of_framework
+
+
+def _expect(reader: RequestReader, body: dict[str, Any]) -> None:
+    call = {"id": "a1", "operation": "chat", "dialect": "openai.chat", "request": body}
+    reader.expect({**call, "model": body["model"]})
+
+
+def _read(
+    reader: RequestReader, one: Played, body: dict[str, Any], framework_call: str = ""
+) -> AskedRequest:
+    headers = {"content-type": "application/json", "x-turnspan-framework-call": framework_call}
     data = json.dumps(body).encode()
     asked = reader.read("POST", ORIGIN, PATHS[one.provider], headers, data)
     assert asked is not None

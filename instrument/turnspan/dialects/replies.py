@@ -32,6 +32,22 @@ from turnspan.dialects.other_replies import (
 )
 from turnspan.dialects.response_parts import ResponseParts
 
+REASONS: Final[Mapping[str, Mapping[str, str]]] = {
+    anthropic_messages.NAME: {
+        "stop": "end_turn",
+        "tool_calls": "tool_use",
+        "length": "max_tokens",
+        "content_filter": "refusal",
+    },
+    gemini.NAME: {"tool_calls": "stop"},
+    openai_responses.NAME: {
+        "stop": "completed",
+        "tool_calls": "completed",
+        "length": "max_output_tokens",
+    },
+}
+"""Chat completions' finish reasons in the words of other dialects, where these have others."""
+
 
 def _join_interaction(parts: ResponseParts) -> dict[str, Any]:
     """An interaction of Gemini's; its status is not among its details where it just completed."""

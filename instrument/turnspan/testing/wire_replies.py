@@ -8,26 +8,11 @@ from dataclasses import asdict, replace
 from typing import Any, Final
 
 from turnspan.dialects import anthropic_messages, gemini, openai_chat, openai_responses
-from turnspan.dialects.replies import error_body, join_response, response_pieces
+from turnspan.dialects.replies import REASONS, error_body, join_response, response_pieces
 from turnspan.dialects.response_parts import ResponseParts, TokenCounts
 from turnspan.testing import openai_wire
 from turnspan.testing.replies import ApiReply, fields_of
 
-_REASONS: Final[dict[str, dict[str, str]]] = {
-    "messages": {
-        "stop": "end_turn",
-        "tool_calls": "tool_use",
-        "length": "max_tokens",
-        "content_filter": "refusal",
-    },
-    "gemini": {"tool_calls": "stop"},
-    "responses": {
-        "stop": "completed",
-        "tool_calls": "completed",
-        "length": "max_output_tokens",
-    },
-}
-"""Finish reasons in the words of the APIs, where these have others."""
 _UNTOLD: Final[dict[str, dict[str, None]]] = {
     "chat": {"cache_write_tokens": None},
     "messages": {"reasoning_tokens": None},
@@ -95,7 +80,7 @@ def whole(answer: ApiReply) -> dict[str, Any]:
     reason = answer.reply.reason
     parts = ResponseParts(
         made(answer),
-        [_REASONS.get(answer.api, {}).get(reason, reason)],
+        [REASONS.get(dialect, {}).get(reason, reason)],
         answer.id,
         answer.model,
         _CREATED,

@@ -11,14 +11,18 @@ from typing import Any, Final
 
 from opentelemetry import trace
 
+from turnspan.content.model import dumps
 from turnspan.runtime.errors import TurnspanError
 from turnspan.runtime.type_guards import is_dict
+from turnspan.tracing.begin_call import current_call
 from turnspan.tracing.context import active_turn
 from turnspan.wire.rerunning.environment import RerunEnvironment
 
 SECRET: Final = "x-turnspan-rerun"
 ORIGIN: Final = "x-turnspan-origin"
 PLACE: Final = "x-turnspan-place"
+CALL: Final = "x-turnspan-framework-call"
+"""The call of a framework that a request is made for: the server was told of it under this id."""
 HOST: Final = "127.0.0.1"
 _TIMEOUT: Final = 60.0
 """Seconds: the server answers from memory."""
@@ -39,7 +43,15 @@ class ServerClient:
         """What a request that was for this origin carries to the server."""
         name = f"[{host}]" if ":" in host else host
         port = port or (443 if scheme == "https" else 80)
-        return {SECRET: self._secret, ORIGIN: f"{scheme}://{name}:{port}", PLACE: place()}
+        found = {SECRET: self._secret, ORIGIN: f"{scheme}://{name}:{port}", PLACE: place()}
+        call = current_call()
+        if call is not None and call.gateway and call.request is not None:
+            # Its record is of the framework's own call, which is translated on its way.
+            found[CALL] = f"{call.span.get_span_context().span_id:016x}"
+            told = {"id": found[CALL], "model": call.model, "request": call.request}
+            told |= {"operation": call.endpoint.operation, "dialect": call.endpoint.dialect}
+            self.ask("/turnspan/call", told)
+        return found
 
     def is_it(self, host: str, port: int | None) -> bool:
         """Whether this is the server's own address."""
@@ -51,7 +63,7 @@ class ServerClient:
         Raises:
             RerunServerError: there is none; the text says why.
         """
-        body = json.dumps(question).encode()
+        body = dumps(question)
         head = (
             f"POST {path} HTTP/1.1\r\nhost: {HOST}:{self.port}\r\n{SECRET}: {self._secret}\r\n"
             f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"

@@ -13,7 +13,8 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
-from turnspan.content.model import as_dict
+from turnspan import semconv
+from turnspan.content.model import as_dict, dumps_text
 from turnspan.redaction.truncate import TRUNCATED
 from turnspan_records.again.rerun.divergence import (
     UNTOLD,
@@ -29,6 +30,9 @@ from turnspan_records.screens.request import sent_message
 
 _TIMES: Final = {1: "once", 2: "twice"}
 _ORDINALS: Final = {2: "a second", 3: "a third"}
+_FRAMEWORKS: Final = {semconv.SCOPE_LITELLM, semconv.SCOPE_LLM, semconv.SCOPE_MANUAL}
+"""Our instrumentations whose records state the parameters of a framework's own call, which may add
+defaults before it sends the request. Those of other packages do as well."""
 
 _Key = tuple[str, str, str, str, tuple[str, ...]]
 _Turn = tuple[str, str]
@@ -106,7 +110,7 @@ class CallMatcher:
         for at, (old, new) in enumerate(zip(nearest.input_hashes, asked.hashes, strict=False)):
             if self._same_message(old, new):
                 same[at] = old
-        return divergence_of(nearest, recorded, self._asked(asked), same)
+        return divergence_of(nearest, recorded, self._asked(nearest, asked), same)
 
     def _nearest(self, asked: AskedRequest) -> PlayableCall | None:
         calls = [one for one in self._recording.calls if one.operation == asked.operation]
@@ -157,7 +161,7 @@ class CallMatcher:
         )
 
     def _same_parameters(self, call: PlayableCall, asked: AskedRequest) -> bool:
-        return self._same(call.request_parameters, asked.parameters, _like_parameters)
+        return self._same(call.request_parameters, _compared(call, asked), _like_parameters)
 
     def _same_message(self, recorded: str, now: str) -> bool:
         return self._same(recorded, now, self._like_messages)
@@ -194,10 +198,10 @@ class CallMatcher:
             self._recording.definitions,
         )
 
-    def _asked(self, asked: AskedRequest) -> RequestContent:
+    def _asked(self, call: PlayableCall, asked: AskedRequest) -> RequestContent:
         reader = self._reader
         return RequestContent(
-            *(asked.model, asked.system_hash, asked.tools_hash, asked.parameters),
+            *(asked.model, asked.system_hash, asked.tools_hash, _compared(call, asked)),
             asked.hashes,
             reader.messages,
             reader.definitions,
@@ -245,6 +249,16 @@ def _recorded_key(call: PlayableCall) -> _Key:
 def _asked_key(asked: AskedRequest) -> _Key:
     named = (asked.operation, asked.model, asked.system_hash, asked.tools_hash)
     return (*named, tuple(asked.hashes))
+
+
+def _compared(call: PlayableCall, asked: AskedRequest) -> str:
+    """The parameters of a request that are compared with a record's, as JSON."""
+    scope = call.scope_name or semconv.SCOPE_PREFIX
+    ours = scope.startswith(semconv.SCOPE_PREFIX) and scope not in _FRAMEWORKS
+    if asked.of_framework or ours:
+        return asked.parameters
+    recorded, now = _told(call.request_parameters), _told(asked.parameters)
+    return dumps_text({key: value for key, value in now.items() if key in recorded})
 
 
 def _like_parameters(recorded: str, now: str) -> bool:

@@ -36,6 +36,7 @@ class PlayableCall:
     """A recorded model call. Hashes are in hex; ``number`` counts the calls of the session from 1.
 
     ``repeated`` says how many of the first messages are those of the call of its agent before.
+    ``scope_name`` is the instrumentation that recorded it, empty in files that do not say.
     """
 
     span_id: str
@@ -70,6 +71,7 @@ class PlayableCall:
     input_hashes: list[str]
     output_hashes: list[str]
     number: int = 0
+    scope_name: str = ""
 
     @property
     def failed(self) -> bool:

@@ -6,7 +6,7 @@ import ast
 import random
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from struct import pack
@@ -17,12 +17,14 @@ import orjson
 
 from turnspan import semconv
 from turnspan.content.model import as_dict, as_list
-from turnspan.dialects.replies import error_body, join_response, response_pieces
+from turnspan.dialects.convert import rebuild_message
+from turnspan.dialects.replies import REASONS, error_body, join_response, response_pieces
 from turnspan.dialects.response_parts import ResponseParts, TokenCounts
 from turnspan.wire.answer_bytes import AWS_EVENTS
 from turnspan_records.access.fields import copied
 from turnspan_records.again.rerun.recording import PlayableCall, SessionRecording
 from turnspan_records.again.rerun.requests import AskedRequest
+from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import provider_message
 
 JSON: Final = "application/json"
@@ -43,6 +45,8 @@ _STATUSES: Final = {
 """The HTTP status of an error that is called so, where its message does not say."""
 _NO_ANSWER: Final = ("connection", "timeout", "timedout", "protocol", "readerror")
 _DIMENSIONS: Final = 1536
+_PLAIN: Final = ("type", "content", "id", "name", "arguments")
+"""What parts have in all dialects."""
 _PLAIN_ERRORS: Final = {"aws.bedrock": "message", "cohere": "message", "ollama": "error"}
 
 
@@ -93,9 +97,11 @@ def reply_of(
 
 
 def _parts(recording: SessionRecording, call: PlayableCall, asked: AskedRequest) -> ResponseParts:
+    dialect, known = asked.form.endpoint.dialect, recording.messages
+    words: Mapping[str, str] = REASONS.get(dialect, {}) if asked.of_framework else {}
     return ResponseParts(
-        [provider_message(recording.messages[one]) for one in call.output_hashes],
-        call.finish_reasons,
+        [_reply_message(known[one], dialect, asked.of_framework) for one in call.output_hashes],
+        [words.get(one, one) for one in call.finish_reasons],
         call.response_id,
         call.response_model or call.request_model,
         int(call.start_time.timestamp()),
@@ -103,6 +109,17 @@ def _parts(recording: SessionRecording, call: PlayableCall, asked: AskedRequest)
         as_dict(orjson.loads(call.details or "{}")) or {},
         asked.body,
     )
+
+
+def _reply_message(message: MessageRecord, dialect: str, of_framework: bool) -> Any:
+    """A recorded reply's message in a dialect: a framework's record is in the framework's own."""
+    if not of_framework or message.dialect == dialect:
+        return provider_message(message)
+    parts = [{key: value for key, value in one.items() if key in _PLAIN} for one in message.parts]
+    for part in parts:
+        if part["type"] == "reasoning":
+            part["signature"] = ""
+    return rebuild_message(dialect, message.role, message.name, parts)
 
 
 def _streamed(

@@ -43,23 +43,21 @@ class RequestPlace:
 @dataclass(frozen=True, slots=True)
 class AskedRequest:
     """A request to a model. Hashes are in hex, as a recorded call's; ``target`` is path and query,
-    ``body`` the JSON as sent, ``parameters`` all but messages, system prompt and tools, as JSON."""
+    ``body`` the JSON as sent, ``parameters`` all but messages, system prompt and tools, as JSON.
+    ``of_framework``: all but the first four are of the framework's call that sends the request."""
 
     form: ApiFormat
     target: str
     body: dict[str, Any]
     stream: bool
+    operation: str
     model: str
     parameters: str
     hashes: list[str]
     system_hash: str
     tools_hash: str
     place: RequestPlace
-
-    @property
-    def operation(self) -> str:
-        """The operation of the GenAI conventions, or ours."""
-        return self.form.endpoint.operation
+    of_framework: bool
 
 
 class RequestReader:
@@ -73,6 +71,8 @@ class RequestReader:
         self.redactor = Redactor(settings)
         self.messages: dict[str, MessageRecord] = {}
         self.definitions: dict[str, tuple[str, str]] = {}
+        self._framework_calls: dict[str, dict[str, Any]] = {}
+        """Calls of frameworks whose requests have not come yet, by their ids."""
         self._store = MessageStore()
         self._lock = threading.Lock()
 
@@ -99,19 +99,34 @@ class RequestReader:
         named = model_in(path)
         attributes: dict[str, Any] = {semconv.REQUEST_MODEL: named} if named else {}
         endpoint.describe(asked, attributes)
-        row = self._hashed(endpoint.dialect, asked)
+        own: dict[str, Any] = {
+            "operation": endpoint.operation,
+            "dialect": endpoint.dialect,
+            "model": str(attributes.get(semconv.REQUEST_MODEL) or ""),
+            "request": asked,
+        }
+        known = self._framework_calls.pop(headers.get("x-turnspan-framework-call", ""), {})
+        own |= known
+        row = self._hashed(own["dialect"], own["request"])
         return AskedRequest(
             form,
             target,
             body,
             is_streamed(form, path, body),
-            str(attributes.get(semconv.REQUEST_MODEL) or ""),
+            own["operation"],
+            own["model"],
             row.request_parameters,
             [one.hex() for one in row.input_messages],
             row.system_prompt.hex(),
             row.tool_definitions.hex(),
             RequestPlace.read(headers.get("x-turnspan-place", "")),
+            of_framework=bool(known),
         )
+
+    def expect(self, call: dict[str, Any]) -> None:
+        """Read the next request that names this call of a framework as the call itself: it has
+        ``id``, ``operation``, ``dialect``, ``model`` and ``request``."""
+        self._framework_calls[call["id"]] = call
 
     def _hashed(self, dialect: str, asked: dict[str, Any]) -> LlmCall:
         """A row with the request's hashes; what is new of its content is remembered."""

@@ -44,8 +44,9 @@ class RerunServer:
     A model's request comes as the program sent it, with three headers more: ``x-turnspan-rerun``
     (the ``secret``; without it a request is refused), ``x-turnspan-origin`` (scheme, host and port
     that it was for) and ``x-turnspan-place`` (``RequestPlace.read``). A tool call is asked about by
-    ``POST /turnspan/tool`` (``ToolMatcher.answer``), and ``POST /turnspan/note`` takes a
-    ``RerunNote``.
+    ``POST /turnspan/tool`` (``ToolMatcher.answer``), ``POST /turnspan/note`` takes a ``RerunNote``,
+    and ``POST /turnspan/call`` (``RequestReader.expect``) the framework's call of a next request,
+    which names it by ``x-turnspan-framework-call``.
 
     Args:
         recording: what is played.
@@ -74,8 +75,8 @@ class RerunServer:
         self._live_tools = bool(live_tools)
         self._fork = fork
         self._missing = recording.missing()
-        self._reader = RequestReader()
-        self._calls = CallMatcher(recording, self._reader)
+        self.reader = RequestReader()
+        self._calls = CallMatcher(recording, self.reader)
         tools_after = "live" if fork is not None else after
         self._tools = ToolMatcher(recording, self._calls.places, live_tools, tools_after)
         self._forked: list[str] = []
@@ -150,7 +151,7 @@ class RerunServer:
         self, method: str, origin: str, target: str, headers: dict[str, str], data: bytes
     ) -> AskedRequest | None:
         """What a request asks a model for; ``None``: nothing that is recorded."""
-        return self._reader.read(method, origin, target, headers, data)
+        return self.reader.read(method, origin, target, headers, data)
 
     def answer(
         self, asked: AskedRequest, origin: str, data: bytes, *, retries: bool
@@ -189,7 +190,7 @@ class RerunServer:
 
     def _is_of_fork(self, asked: AskedRequest) -> bool:
         """Whether a request goes on with the forked conversation: it has the same beginning."""
-        known = self._reader.messages
+        known = self.reader.messages
         said = [
             [one for one in hashes if one not in known or known[one].role not in RULES][:1]
             for hashes in (self._forked, asked.hashes)
@@ -258,7 +259,7 @@ class _RerunHandler(BaseHTTPRequestHandler):
             self._send(
                 403, {"error": {"message": "This server answers the rerun that started it."}}
             )
-        elif self.path in ("/turnspan/tool", "/turnspan/note"):
+        elif self.path in ("/turnspan/tool", "/turnspan/note", "/turnspan/call"):
             self._own(data)
         else:
             self._model(headers, data)
@@ -286,7 +287,8 @@ class _RerunHandler(BaseHTTPRequestHandler):
         elif self.path == "/turnspan/tool":
             self._send(200, self._owner.tool(told))
         else:
-            self._owner.note(told)
+            keep = self._owner.note if self.path == "/turnspan/note" else self._owner.reader.expect
+            keep(told)
             self._send(200, {})
 
     def _model(self, headers: dict[str, str], data: bytes) -> None:
