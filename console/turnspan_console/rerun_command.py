@@ -7,8 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -33,40 +33,33 @@ class RerunDone:
     compared: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class Rerunning:
-    """Starts a program in reruns of one recording; ``quiet`` keeps its output off ours."""
+    """Starts a program in reruns of one recording; ``quiet`` keeps its output off ours, ``options``
+    are those of ``RerunServer``."""
 
-    def __init__(
-        self,
-        recording: SessionRecording,
-        program: Sequence[str],
-        store: str | None,
-        *,
-        quiet: bool,
-        **options: Any,
-    ) -> None:
-        self._recording = recording
-        self._program = program
-        self._store = store
-        self._quiet = quiet
-        self._began = datetime.now(timezone.utc)
-        self._options = options
+    recording: SessionRecording
+    program: Sequence[str]
+    store: str | None
+    quiet: bool
+    options: Mapping[str, Any]
+    began: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
     def once(self, fork: Fork | None = None, attempt: str = "") -> RerunDone:
         """Run the program to its end. Raises ``Failure`` where it cannot be started."""
         from turnspan_records.again.rerun import RerunServer
 
-        with RerunServer(self._recording, fork=fork, **self._options) as server:
+        with RerunServer(self.recording, fork=fork, **self.options) as server:
             variables = server.environment(attempt).variables(os.environ)
-            store = {"TURNSPAN_STORE": self._store} if self._store else {}
+            store = {"TURNSPAN_STORE": self.store} if self.store else {}
             code = self._run({**os.environ, **store, **variables})
             return RerunDone(code, server.report())
 
     def forks(self, fork: Fork, times: int) -> list[RerunDone]:
         """Run it several times from a fork on, each as an attempt of one rollout."""
-        recording, found = self._recording, list[RerunDone]()
+        recording, found = self.recording, list[RerunDone]()
         call = recording.call(fork.span_id)
-        turnspan.configure(project=recording.project, store=self._store)
+        turnspan.configure(project=recording.project, store=self.store)
         try:
             line = turnspan.experiment(f"fork-{call.span_id}").lineage("fork")
             config = recording.configuration(call)
@@ -85,13 +78,13 @@ class Rerunning:
         return found
 
     def _run(self, environment: dict[str, str]) -> int:
-        out = sys.stderr if self._quiet else None
+        out = sys.stderr if self.quiet else None
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the program's
         try:
-            with subprocess.Popen(self._program, env=environment, stdout=out) as running:
+            with subprocess.Popen(self.program, env=environment, stdout=out) as running:
                 code = running.wait()
         except OSError as error:
-            text = f"{self._program[0]} cannot be started: {error.strerror}."
+            text = f"{self.program[0]} cannot be started: {error.strerror}."
             raise Failure(text, USAGE) from None
         finally:
             signal.signal(signal.SIGINT, before)
@@ -105,7 +98,7 @@ class Rerunning:
 
         try:
             with open_chosen() as store:
-                found = [recorded_by(store, one.report.rerun_id, self._began) for one in done]
+                found = [recorded_by(store, one.report.rerun_id, self.began) for one in done]
         except StoreError as error:
             note(f"what the program recorded is not looked up: {error}")
             return list(done)
@@ -118,7 +111,7 @@ class Rerunning:
         self, done: RerunDone, answers: Sequence[str], fork: Fork | None
     ) -> tuple[str, ...]:
         """The turn of the fork, of the first divergence or of the last call, and its rerun's."""
-        calls, diverged = self._recording.calls, done.report.divergences
+        calls, diverged = self.recording.calls, done.report.divergences
         wanted = fork.span_id if fork is not None else diverged[0].span_id if diverged else ""
         turns = list(dict.fromkeys(one.turn_id or one.span_id for one in calls))
         call = next((one for one in calls if one.span_id == wanted), calls[-1])

@@ -18,7 +18,12 @@ from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY
 from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.recording import context_of, detach
-from turnspan.tracing.recording_protocol import NO_RECORDING, NoRecording, Recording, StartRecording
+from turnspan.tracing.recording_protocol import (
+    NO_RECORDING,
+    ContextRecording,
+    Recording,
+    StartRecording,
+)
 from turnspan.tracing.state import another_one
 from turnspan.turn.turn import Session, Turn
 
@@ -115,30 +120,17 @@ class session(WithBlock[Session]):
         return begin
 
 
-class _SessionRecording(NoRecording):
-    """Makes the session current while a decorated function runs; records nothing itself."""
+class _SessionRecording(ContextRecording):
+    """Makes the session current while a decorated function runs."""
 
-    __slots__ = ("_context", "_session")
+    __slots__ = ("_session",)
 
     def __init__(self, context: otel_context.Context, session: Session) -> None:
-        self._context = context
+        super().__init__(context)
         self._session = session
-
-    def enter(self) -> object | None:
-        """Make the session current."""
-        with guard("session.enter"):
-            return otel_context.attach(self._context)
-        return None
 
     def leave(self, token: object | None) -> None:
         """Make the former session current again."""
+        super().leave(token)
         with guard("session.leave"):
-            detach(token)
             handed.session_left(self._session)
-
-    def suspend(self, token: object | None, item: Any) -> None:
-        """Leave at a yield."""
-        with guard("session.leave"):
-            if token is not None:
-                self._context = otel_context.get_current()
-                detach(token)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import turnspan
 from support.landing import insert
 from support.rows import PROJECT, T0, tool, turn
 from turnspan.testing import ModelServer
@@ -22,8 +24,15 @@ from turnspan_clickhouse.rows.tables import Annotation
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access import land_what_waits
+from turnspan_records.again.cases.dataset import Case, make_dataset
+from turnspan_records.again.cases.experiment_run import run_experiment
 from turnspan_records.judging.judge_agreement import Cells, judge_agreement, kappa
-from turnspan_records.judging.judge_model import FunctionJudge, ModelJudge, judge_scorer
+from turnspan_records.judging.judge_model import (
+    FunctionJudge,
+    JudgeScorer,
+    ModelJudge,
+    judge_scorer,
+)
 from turnspan_records.judging.judge_prompt import JudgeError, JudgeItem, JudgePrompt, read_judge
 from turnspan_records.judging.judge_run import JudgeReport, judge_turns
 from turnspan_records.turn_filters import TurnListFilter, turn_filter
@@ -238,6 +247,37 @@ def test_functions_and_scorers(
     assert len(server.requests) == 1
     text = server.requests[0].messages[1]["content"]
     assert text == 'Q: {"q":1}\nA: 4\nExpected: \nTools: look {"a":1}'
+    assert isinstance(score, JudgeScorer)
+    score.judge.close()
+
+
+def test_an_experiment_closes_its_judges(
+    filled: Store, server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The judge's calls land and its recorder's threads end with the run, whose scorer may be used
+    again."""
+    (tmp_path / "j.toml").write_text(FILE)
+    dsn = str(filled.dsn)
+    monkeypatch.setenv("TURNSPAN_STORE", dsn)
+    turnspan.configure(service_name="math", store=dsn)
+    score = judge_scorer(tmp_path / "j.toml", base_url=server.url)
+    of = {"agent": lambda text: text, "dataset": "d", "scorers": [score], "store": dsn}
+    try:
+        threads: list[set[str]] = []
+        for number in range(2):
+            make_dataset(filled, "d", [Case(f"{number + 3}")], project="math")
+            land_what_waits(filled)
+            done = run_experiment("e", version=f"v{number}", **of)
+            assert (done.scores, done.scorer_errors) == ({"helpful": number + 3.0}, {})
+            threads.append({one.name for one in threading.enumerate()})
+            land_what_waits(filled)
+            asked = "SELECT count() FROM llm_call WHERE project LIKE '%-judge'"
+            assert filled.query(asked).rows == [(number + 1,)]
+    finally:
+        turnspan.shutdown()
+    assert threads[0] == threads[1]
+    assert isinstance(score, JudgeScorer)
+    assert score.judge._recorder is None
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import json
 import os
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,11 +14,11 @@ from typing import Any, Final
 from turnspan.content.model import as_dict, as_list
 from turnspan.instrumentation import plan
 from turnspan.patching.third_party import OURS, disabled, library_of
+from turnspan_clickhouse.files.toml_file import toml_tables
 from turnspan_console.checks.check import OK, WARN, Check
 
 MAX_FILES: Final = 2_000
 MAX_BYTES: Final = 1_000_000
-_TOML: Final[Any] = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 _SKIPPED: Final = frozenset(("node_modules", "site-packages", "build", "dist", "__pycache__"))
 _HTTP: Final = frozenset(("aiohttp", "httpx", "requests", "urllib3"))
 _APPS: Final = {
@@ -155,7 +153,7 @@ def _read_declared(project: Project, place: str, text: str, scripts: dict[str, s
     if place.endswith(".txt"):
         names = [m[1] for line in text.splitlines() if (m := _REQUIREMENT.match(line))]
     else:
-        read = _map(_TOML.loads(text))
+        read = toml_tables(text)
         about, tool = _map(read.get("project")), _map(read.get("tool"))
         poetry = _map(tool.get("poetry"))
         name = about.get("name") or poetry.get("name")

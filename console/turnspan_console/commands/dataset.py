@@ -25,7 +25,6 @@ from turnspan_console.options import (
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
     from turnspan_records.again.cases.dataset import Case, Dataset
-    from turnspan_records.turn_filters import TurnListFilter
 
 
 @click.group("dataset", short_help="Sets of cases, from turns or files: make, list, show, diff.")
@@ -77,6 +76,7 @@ def make(
     from turnspan_records.access.row_writer import judging_spool
     from turnspan_records.again.cases.case_sources import CaseColumns, cases_of_file, cases_of_turns
     from turnspan_records.again.cases.dataset import DatasetError, make_dataset
+    from turnspan_records.turn_filters import TurnListFilter, turn_filter
 
     if (where is None) == (file is None):
         raise Failure("Name either turns (--where FILTER, '' for all) or a --file.", USAGE)
@@ -87,7 +87,9 @@ def make(
             columns = CaseColumns(input_column, expected_column, tags_column)
             cases = list(cases_of_file(file, columns, tags=tags))
         else:
-            turns = _turns(where or "", project, since, until)
+            with failing(ValueError, code=USAGE):
+                chosen = turn_filter(where or "")
+            turns = TurnListFilter(project, read_window(since, until), chosen)
             project, cases = cases_of_turns(store, turns, tags=tags, limit=limit)
         with failing(ValueError, code=USAGE):
             made, is_new = make_dataset(store, name, cases, project=project)
@@ -96,13 +98,6 @@ def make(
     with_expected = sum(case.expected is not None for case in made.cases)
     said = f"{made.title}: {len(made.cases)} cases, {with_expected} with an expected answer"
     Output().line(said if is_new else f"{said}; nothing is new")
-
-
-def _turns(where: str, project: str, since: str | None, until: str | None) -> TurnListFilter:
-    from turnspan_records.turn_filters import TurnListFilter, turn_filter
-
-    with failing(ValueError, code=USAGE):
-        return TurnListFilter(project, read_window(since, until), turn_filter(where))
 
 
 @command.command("list", short_help="List the datasets and their versions, newest first.")

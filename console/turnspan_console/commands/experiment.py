@@ -65,19 +65,7 @@ def command() -> None:
 @project_option
 @format_option("text", "json")
 @store_option
-def run(
-    name: str,
-    dataset: str | None,
-    agent: str | None,
-    version: str,
-    scorers: tuple[str, ...],
-    times: int,
-    parallel: int,
-    max_usd: float | None,
-    timeout: float | None,
-    project: str,
-    format_: str,
-) -> None:
+def run(name: str, dataset: str | None, agent: str | None, format_: str, **options: Any) -> None:
     """Run an agent over the cases of a dataset, and score what it answers. The same command again
     runs what is left: stop it at any time.
 
@@ -101,16 +89,10 @@ def run(
             name,
             dataset=dataset,
             agent=load_function(agent),
-            scorers=scorers,
-            version=version,
-            times=times,
-            parallel=parallel,
-            max_usd=max_usd,
-            timeout=timeout,
-            project=project,
             store=store_text(),
             note=note,
             progress=lambda at: tell(f"{at.earlier + at.ran}/{at.planned}", dim=True),
+            **options,
         )
     Output().answer(done, format_, _print_run)
     if done.stopped or done.scorer_errors:

@@ -79,7 +79,7 @@ def command(session: str, program: tuple[str, ...], format_: str, **given: Any) 
     recording = _recording(session)
     fork = _fork(recording, given)
     options = {name: given[name] for name in ("after", "live_tools", "timing")}
-    rerunning = Rerunning(recording, program, store_text(), quiet=format_ == "json", **options)
+    rerunning = Rerunning(recording, program, store_text(), format_ == "json", options)
     done = rerunning.forks(fork, given["times"]) if fork is not None else [rerunning.once()]
     shown = rerunning.located(done, fork)
     Output().answer(shown, format_, print_reruns)

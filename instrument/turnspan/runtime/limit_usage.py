@@ -12,7 +12,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -126,7 +127,7 @@ class UsageFile:
 
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _AS_IT_IS, 0o600)
         try:
-            with _Locked(self._descriptor):
+            with _locked(self._descriptor):
                 head = os.read(self._descriptor, len(_HEADER))
                 if head.strip(b"\0") and head != _HEADER:
                     raise OSError(f"{path} is not a table of limits of this version: remove it")
@@ -148,7 +149,7 @@ class UsageFile:
     def own_row(self, high: int, low: int) -> int:
         """A key's row of this process, taken if there is none; -1: there is no room."""
         words, now = self.words, time.time_ns()
-        with _Locked(self._descriptor):
+        with _locked(self._descriptor):
             row = high % _ROWS * _WORDS
             for _ in range(_PROBES):
                 unused = not words[row]
@@ -167,26 +168,19 @@ class UsageFile:
         return -1
 
 
-class _Locked:
+@contextmanager
+def _locked(descriptor: int) -> Generator[None]:
     """One process at a time."""
+    if sys.platform == "win32":  # there is no fcntl
+        yield
+        return
+    import fcntl
 
-    __slots__ = ("_descriptor",)
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    def __enter__(self) -> None:
-        if sys.platform != "win32":
-            import fcntl  # there is none on Windows
-
-            # Not flock: a forked child would share its parent's lock.
-            fcntl.lockf(self._descriptor, fcntl.LOCK_EX)
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if sys.platform != "win32":
-            import fcntl  # as above
-
-            fcntl.lockf(self._descriptor, fcntl.LOCK_UN)
+    fcntl.lockf(descriptor, fcntl.LOCK_EX)  # not flock: a forked child would share it
+    try:
+        yield
+    finally:
+        fcntl.lockf(descriptor, fcntl.LOCK_UN)
 
 
 class Counters:

@@ -15,7 +15,7 @@ from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY
 from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.recording import detach
-from turnspan.tracing.recording_protocol import NoRecording, Recording
+from turnspan.tracing.recording_protocol import ContextRecording
 from turnspan.tracing.state import current
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -89,33 +89,7 @@ class CallLimits(WithBlock["CallLimits"]):
 
     def __call__(self, func: F) -> F:
         """Decorate a function: limits hold for each call of it."""
-        return wrap(func, lambda _: lambda args, kwargs: self._begin())
-
-    def _begin(self) -> Recording:
-        return _LimitedFunction(self._inside())
-
-
-class _LimitedFunction(NoRecording):
-    """Makes limits current while a decorated function runs."""
-
-    __slots__ = ("_context",)
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-
-    def enter(self) -> object | None:
-        """Make them current."""
-        return otel_context.attach(self._context)
-
-    def leave(self, token: object | None) -> None:
-        """Undo it."""
-        detach(token)
-
-    def suspend(self, token: object | None, item: Any) -> None:
-        """Leave at a yield."""
-        if token is not None:
-            self._context = otel_context.get_current()
-            detach(token)
+        return wrap(func, lambda _: lambda args, kwargs: ContextRecording(self._inside()))
 
 
 def limits(

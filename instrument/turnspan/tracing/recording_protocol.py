@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context
+
+from turnspan.runtime.guard import guard
+from turnspan.tracing.recording import detach
+
+_BLOCK: Final = guard("decorated_block")
+
 
 class Recording(Protocol):
     """One execution being recorded. No method ever raises (each guards itself); here none does
@@ -54,6 +62,33 @@ class NoRecording(Recording):
     """Stands in when a recording could not begin: does nothing."""
 
     __slots__ = ()
+
+
+class ContextRecording(NoRecording):
+    """Makes a context current while a decorated function runs; records nothing itself."""
+
+    __slots__ = ("_context",)
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def enter(self) -> object | None:
+        """Make it current."""
+        with _BLOCK:
+            return otel_context.attach(self._context)
+        return None
+
+    def leave(self, token: object | None) -> None:
+        """Make the former context current again."""
+        with _BLOCK:
+            detach(token)
+
+    def suspend(self, token: object | None, item: Any) -> None:
+        """Leave at a yield."""
+        with _BLOCK:
+            if token is not None:
+                self._context = otel_context.get_current()
+                detach(token)
 
 
 class BlockCall(NoRecording):

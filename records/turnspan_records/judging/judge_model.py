@@ -63,9 +63,11 @@ class ModelJudge:
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     def close(self) -> None:
-        """Write what was recorded of its calls."""
-        if self._recorder is not None:
-            self._recorder.shutdown()
+        """Write what was recorded of its calls. It can be asked again."""
+        with self._lock:
+            recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            recorder.shutdown()
 
     def key(self, item: JudgeItem, other: JudgeItem | None = None) -> str:
         """The hash of all that is sent: what has the same is not asked again."""
@@ -90,7 +92,8 @@ class ModelJudge:
                     service_name=name, project=name, store=self._store, capture_content=False,
                     exporters=["turnspan"],
                 )  # fmt: skip
-        with self._recorder.inference(provider=prompt.provider, model=prompt.model) as call:
+            recorder = self._recorder
+        with recorder.inference(provider=prompt.provider, model=prompt.model) as call:
             said = self._sent(orjson.dumps(prompt.request(item, other)))
             used: Any = said.get("usage") if is_dict(said.get("usage")) else {}
             tokens = used.get("prompt_tokens"), used.get("completion_tokens")
@@ -168,6 +171,25 @@ class FunctionJudge:
 Judge: TypeAlias = ModelJudge | FunctionJudge
 
 
+class JudgeScorer:
+    """A judge as a scorer of experiments, which close it. What is equal is asked once."""
+
+    def __init__(self, judge: ModelJudge) -> None:
+        self.judge, self.__name__ = judge, judge.name
+        self._known: dict[str, JudgeVerdict] = {}
+
+    def __call__(self, case: Any, result: Any) -> float | str:
+        """The score, or the label."""
+        tools = "\n".join(f"{one.name} {_text(one.arguments)}" for one in result.tools)
+        expected = "" if case.expected is None else _text(case.expected)
+        item = JudgeItem(_text(case.input), _text(result.output), expected, tools)
+        key = self.judge.key(item)
+        if key not in self._known:
+            self._known[key] = self.judge.verdict(item)
+        verdict = self._known[key]
+        return verdict.label if verdict.score is None else verdict.score
+
+
 def judge_scorer(
     file: str | Path, *, model: str = "", base_url: str = ""
 ) -> Callable[[Any, Any], float | str]:
@@ -176,20 +198,7 @@ def judge_scorer(
     prompt = read_judge(Path(file), model=model, base_url=base_url)
     if prompt.pairwise:
         raise JudgeError(f"{file}: a scorer judges one answer; pairwise is of `turnspan judge`.")
-    judge, known = ModelJudge(prompt), dict[str, JudgeVerdict]()
-
-    def score(case: Any, result: Any) -> float | str:
-        tools = "\n".join(f"{one.name} {_text(one.arguments)}" for one in result.tools)
-        expected = "" if case.expected is None else _text(case.expected)
-        item = JudgeItem(_text(case.input), _text(result.output), expected, tools)
-        key = judge.key(item)
-        if key not in known:
-            known[key] = judge.verdict(item)
-        verdict = known[key]
-        return verdict.label if verdict.score is None else verdict.score
-
-    score.__name__ = prompt.name
-    return score
+    return JudgeScorer(ModelJudge(prompt))
 
 
 def _text(value: Any) -> str:

@@ -120,7 +120,7 @@ def grafana_rules(
     """
     ago = 0 if period is None else int(period.total_seconds())
     literals: Mapping[str, str] = {
-        "project": _quoted(project),
+        "project": "'" + project.replace("\\", "\\\\").replace("'", "\\'") + "'",
         "since": f"toDateTime64(now() - INTERVAL {ago} SECOND, 9, 'UTC')"
         if ago
         else "toDateTime64('1970-01-01 00:00:00', 9, 'UTC')",
@@ -183,10 +183,6 @@ def grafana_rules(
         "rules": [rule],
     }
     return {"apiVersion": 1, "groups": [group]}
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def put_under(module: str, path: str, wrapper: Wrapper) -> None:
     if current is None:
         return
     outer: Any = None
-    while _is_wrapper(current):
+    while isinstance(current, wrapt.FunctionWrapper):
         if getattr(current, _MARK, False):
             return
         outer, current = current, current.__wrapped__
@@ -54,10 +54,6 @@ def put_under(module: str, path: str, wrapper: Wrapper) -> None:
         setattr(owner, name, ours)
     else:
         outer.__wrapped__ = ours
-
-
-def _is_wrapper(function: Any) -> bool:
-    return isinstance(function, wrapt.FunctionWrapper)
 
 
 def unwrapped(function: Function) -> Any:

@@ -7,7 +7,7 @@ import contextlib
 import inspect
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Generator
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, wait
 from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -70,7 +70,7 @@ LOOP: Final = EventLoop()
 
 def _within(future: Future[T], timeout: float | None) -> T:
     # Wait apart from the result: a TimeoutError of the agent's own is its error.
-    if not _ends(future, timeout):
+    if not wait([future], timeout).done:
         future.cancel()
         raise TimeoutError(f"no answer within {timeout:g} seconds")
     try:
@@ -84,13 +84,6 @@ async def _kept_in(awaitable: Awaitable[T]) -> T:
         return await awaitable
     except (SystemExit, KeyboardInterrupt) as error:  # it would end the loop, and all other cases
         raise AgentEndedError(f"{type(error).__name__}: {error}") from error
-
-
-def _ends(future: Future[Any], timeout: float | None) -> bool:
-    """Wait until a future is done; whether it is."""
-    done = threading.Event()
-    future.add_done_callback(lambda _: done.set())
-    return done.wait(timeout)
 
 
 @dataclass(frozen=True, slots=True)

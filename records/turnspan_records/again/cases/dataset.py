@@ -111,7 +111,10 @@ def make_dataset(
         raise ValueError(
             f"{name!r} is no name of a dataset: use up to 100 characters without blanks, @ and ,"
         )
-    kept = _distinct(_masked(cases))
+    by_input: dict[bytes, Case] = {}
+    for case in _masked(cases):
+        by_input.setdefault(_input_key(case), case)
+    kept = tuple(by_input.values())
     if not kept:
         raise ValueError(
             f"dataset {name!r} would have no cases: choose other turns or another file"
@@ -120,10 +123,10 @@ def make_dataset(
     now = time.time_ns()
     known = [row for row in _versions(store, name, project) if row[0] == project]
     if known and known[0][1] == version:
-        return Dataset(project, name, version, known[0][2], tuple(kept)), False
+        return Dataset(project, name, version, known[0][2], kept), False
     rows = [_row(case, at, project, name, version, now) for at, case in enumerate(kept)]
     write_rows(Spool(store.dsn.spool), rows)
-    return Dataset(project, name, version, utc(now), tuple(kept)), True
+    return Dataset(project, name, version, utc(now), kept), True
 
 
 def datasets(store: Store, *, project: str = "", limit: int = 20) -> Result:
@@ -204,13 +207,6 @@ def _masked(cases: Iterable[Case]) -> Iterable[Case]:
         tags = tuple(redactor.text(tag, "dataset:tag") for tag in case.tags)
         wanted = masked(case.expected, "response_text")
         yield replace(case, input=masked(case.input, "user_message"), expected=wanted, tags=tags)
-
-
-def _distinct(cases: Iterable[Case]) -> list[Case]:
-    by_input: dict[bytes, Case] = {}
-    for case in cases:
-        by_input.setdefault(_input_key(case), case)
-    return list(by_input.values())
 
 
 def _row(

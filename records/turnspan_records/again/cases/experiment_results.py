@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 from xml.etree import ElementTree
@@ -75,28 +75,24 @@ def experiment_results(
     projects = sorted({str(row["project"]) for row in rows})
     if len(projects) > 1:
         raise AmbiguousError(", ".join(projects))
-    versions = [
-        _version(str(row["label"]), results)
-        for row in rows
-        if (results := _of_cases(recorded_results(store, projects[0], str(row["lineage_id"]))))
-    ]
+    versions: list[VersionResults] = []
+    for row in rows:
+        recorded = recorded_results(store, projects[0], str(row["lineage_id"]))
+        # The last attempt of each case and repetition.
+        by_place = {(one.case_id, one.repetition): one for one in recorded if one.case_id}
+        if by_place:
+            versions.append(_version(str(row["label"]), [*by_place.values()]))
     if not versions:
         raise KeyError(name)
-    inputs = {
-        str(id_): str(given)
-        for id_, given, _ in ask(
-            store, "cases/inputs", project=projects[0], lineages=[row["lineage_id"] for row in rows]
-        ).rows
-    }
-    cases = [_case(id_, given, versions, scorer) for id_, given in inputs.items()]
+    of = {"project": projects[0], "lineages": [row["lineage_id"] for row in rows]}
+    cases: list[CaseScores] = []
+    for id_, given, _ in ask(store, "cases/inputs", **of).rows:
+        each = [[one for one in version.results if one.case_id == id_] for version in versions]
+        failures = [sum(one.failed for one in results) for results in each]
+        scores = [_score(results, scorer) for results in each]
+        cases.append(CaseScores(str(id_), str(given), scores, failures))
     cases.sort(key=lambda one: (one.scores[-1] is None, one.scores[-1] or 0.0))
     return ExperimentResults(name, projects[0], versions, cases)
-
-
-def _of_cases(results: Iterable[CaseResult]) -> list[CaseResult]:
-    """The last attempt of each case and repetition."""
-    by_place = {(one.case_id, one.repetition): one for one in results if one.case_id}
-    return list(by_place.values())
 
 
 def _version(label: str, results: list[CaseResult]) -> VersionResults:
@@ -109,13 +105,6 @@ def _version(label: str, results: list[CaseResult]) -> VersionResults:
         mean([one.duration for one in results]),
         mean_scores(results),
         results,
-    )
-
-
-def _case(id_: str, given: str, versions: Sequence[VersionResults], scorer: str) -> CaseScores:
-    of = [[one for one in version.results if one.case_id == id_] for version in versions]
-    return CaseScores(
-        id_, given, [_score(each, scorer) for each in of], [sum(o.failed for o in e) for e in of]
     )
 
 

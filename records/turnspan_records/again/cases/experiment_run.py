@@ -32,11 +32,12 @@ from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access import Note, land_what_waits, open_records
 from turnspan_records.again.cases.agent_calls import LOOP, AgentCalls, in_thread
-from turnspan_records.again.cases.dataset import Dataset, load_dataset
+from turnspan_records.again.cases.dataset import Case, load_dataset
 from turnspan_records.again.cases.recorded_results import recorded_results, spent
 from turnspan_records.again.cases.scorers import scorers_of
 from turnspan_records.again.cases.scores import CaseResult, NamedScorer, Score
 from turnspan_records.judging.annotation import write_judgments
+from turnspan_records.judging.judge_model import JudgeScorer
 from turnspan_records.loop.improvement import mean
 
 SOURCE: Final = "machine:experiment"
@@ -148,35 +149,30 @@ def run_experiment(
             calls = AgentCalls(agent, lineage, data.title, timeout)
             planned = len(data.cases) * times
             run = ExperimentRun(name, recorded_in, label, data.title, len(data.cases), planned)
-            steps = _Steps(opened, data, calls, chosen, run, note, progress or (lambda _: None))
+            cases = {case.id: case for case in data.cases}
+            steps = _Steps(opened, cases, calls, chosen, run, note, progress or (lambda _: None))
             steps.all(times, parallel, max_usd)
             return run
         finally:
             lock.release()
+            for scorer in chosen:
+                if isinstance(scorer.score, JudgeScorer):
+                    scorer.score.judge.close()
 
 
+@dataclass(slots=True)
 class _Steps:
     """The steps of a run: attempts, what was recorded of them, their scores."""
 
-    def __init__(
-        self,
-        store: Store,
-        data: Dataset,
-        calls: AgentCalls,
-        scorers: Sequence[NamedScorer],
-        run: ExperimentRun,
-        note: Note | None,
-        progress: Callable[[ExperimentRun], None],
-    ) -> None:
-        self._store = store
-        self._calls = calls
-        self._scorers = scorers
-        self._run = run
-        self._note = note
-        self._progress = progress
-        self._lineage_id = calls.lineage.id
-        self._cases = {case.id: case for case in data.cases}
-        self._since = datetime.now(timezone.utc)
+    _store: Store
+    _cases: dict[str, Case]
+    """By their ids."""
+    _calls: AgentCalls
+    _scorers: Sequence[NamedScorer]
+    _run: ExperimentRun
+    _note: Note | None
+    _progress: Callable[[ExperimentRun], None]
+    _since: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
     def all(self, times: int, parallel: int, max_usd: float | None) -> None:
         """Run what is left, score it, and sum it up."""
@@ -212,16 +208,21 @@ class _Steps:
                     self._settle(ended, pool)
                     ended, settled_at = [], time.monotonic()
         self._land()
-        self._sum_up(times)
+        done = self._finished(times)
+        run.failed = sum(one.failed for one in done)
+        run.cost_usd = self._spent()
+        run.scores = mean_scores(done)
 
     def _finished(self, times: int) -> list[CaseResult]:
         """The attempts that have finished, of the cases and repetitions that are planned."""
-        done = recorded_results(self._store, self._run.project, self._lineage_id)
+        done = recorded_results(self._store, self._run.project, self._calls.lineage.id)
         return [one for one in done if one.case_id in self._cases and one.repetition <= times]
 
     def _settle(self, attempt_ids: Sequence[str], pool: ThreadPoolExecutor) -> None:
         self._land()
-        results = recorded_results(self._store, self._run.project, self._lineage_id, attempt_ids)
+        results = recorded_results(
+            self._store, self._run.project, self._calls.lineage.id, attempt_ids
+        )
         if len(results) < len(attempt_ids):
             raise ExperimentError(
                 f"{len(attempt_ids) - len(results)} finished attempts are not in {self._store.dsn}:"
@@ -237,7 +238,7 @@ class _Steps:
         land_what_waits(self._store, self._note)
 
     def _spent(self) -> float:
-        found = spent(self._store, self._run.project, self._lineage_id, self._since)
+        found = spent(self._store, self._run.project, self._calls.lineage.id, self._since)
         self._run.cost_usd = found
         return found
 
@@ -263,13 +264,6 @@ class _Steps:
             errors = self._run.scorer_errors
             errors[what] = errors.get(what, 0) + 1
             return []
-
-    def _sum_up(self, times: int) -> None:
-        run = self._run
-        done = self._finished(times)
-        run.failed = sum(one.failed for one in done)
-        run.cost_usd = self._spent()
-        run.scores = mean_scores(done)
 
 
 def mean_scores(results: Iterable[CaseResult]) -> dict[str, float]:

@@ -37,7 +37,8 @@ def _pydantic_evals(evaluator: Any) -> Any:
             "inputs": case.input,
             "metadata": {"tags": list(case.tags)},
             "expected_output": case.answer,
-            "output": _output(case, result),
+            # In the form of the expected answer: evaluators compare values.
+            "output": result.output if isinstance(case.answer, str | None) else result.value,
             "duration": result.duration,
             "_span_tree": otel.SpanTreeRecordingError("Turnspan gives evaluators no spans."),
             "attributes": {},
@@ -51,11 +52,6 @@ def _pydantic_evals(evaluator: Any) -> Any:
         return _reasoned(made)
 
     return score
-
-
-def _output(case: Case, result: CaseResult) -> Any:
-    """The answer in the form of the expected one: evaluators compare values."""
-    return result.output if isinstance(case.answer, str | None) else result.value
 
 
 def _reasoned(made: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -28,17 +28,23 @@ def recorded_results(
     of["since"] = _time(utc(rows[0]["started_at"]))
     calls = {row["attempt_id"]: row for row in ask(store, "cases/calls", **of).dicts()}
     ends = {row["attempt_id"]: row for row in ask(store, "cases/ends", **of).dicts()}
-    scores = _scores(store, of)
+    scores: dict[str, dict[str, float | None]] = {}
+    for id_, scorer, score in ask(store, "cases/scores", **of).rows:
+        value = None if score is None else float(score)
+        scores.setdefault(str(id_), {})[str(scorer)] = value
     traces = [str(row["trace_id"]) for row in rows if row["trace_id"]]
     tools: dict[str, list[UsedTool]] = {}
     for row in ask(store, "cases/tools", **of, traces=traces).dicts():
         used = UsedTool(str(row["name"]), parsed(str(row["arguments"])), bool(row["failed"]))
         tools.setdefault(str(row["trace_id"]), []).append(used)
-    return [
-        _result(row | calls.get(id_, {}) | ends.get(id_, {}), tools, scores.get(id_, {}))
-        for row in rows
-        for id_ in [row["attempt_id"]]
-    ]
+    results: list[CaseResult] = []
+    for row in rows:
+        id_ = row["attempt_id"]
+        whole = row | calls.get(id_, {}) | ends.get(id_, {})
+        used_by_it = tuple(tools.get(str(row["trace_id"]), ()))
+        own = {"scores": scores.get(id_, {}), "cost_usd": dollars(whole.get("cost_usd"))}
+        results.append(of_row(CaseResult, whole, tools=used_by_it, **own))
+    return results
 
 
 def spent(store: Store, project: str, lineage_id: str, since: datetime) -> float:
@@ -47,21 +53,6 @@ def spent(store: Store, project: str, lineage_id: str, since: datetime) -> float
     Raises ``StoreError`` as ``Store.query``."""
     of = {"project": project, "lineage": lineage_id, "since": _time(since)}
     return dollars(ask(store, "cases/cost", **of).rows[0][0]) or 0.0
-
-
-def _scores(store: Store, of: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
-    found: dict[str, dict[str, float | None]] = {}
-    for id_, scorer, score in ask(store, "cases/scores", **of).rows:
-        value = None if score is None else float(score)
-        found.setdefault(str(id_), {})[str(scorer)] = value
-    return found
-
-
-def _result(
-    row: Mapping[str, Any], tools: Mapping[str, list[UsedTool]], scores: dict[str, float | None]
-) -> CaseResult:
-    used = tuple(tools.get(str(row["trace_id"]), ()))
-    return of_row(CaseResult, row, tools=used, scores=scores, cost_usd=dollars(row.get("cost_usd")))
 
 
 def _time(moment: datetime) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -49,7 +50,7 @@ class CallMatcher:
         self._lock = threading.Lock()
         self._by_key: dict[_Key, list[PlayableCall]] = {}
         for call in recording.calls:
-            self._by_key.setdefault(_recorded_key(call), []).append(call)
+            self._by_key.setdefault(_key(call), []).append(call)
         self._alike: dict[tuple[str, str], bool] = {}
         """By hashes of a recorded content and one of now."""
         self.places = Places()
@@ -65,7 +66,7 @@ class CallMatcher:
                 answer says: it is told of a recorded failure as often as it had tried.
         """
         with self._lock:
-            known = self._by_key.get(_asked_key(asked), ())
+            known = self._by_key.get(_key(asked), ())
             same = [one for one in known if self._same_parameters(one, asked)]
             waiting = [one for one in same if self._waits(one, retries)]
             if not waiting:
@@ -95,22 +96,27 @@ class CallMatcher:
         return self.answered[call.span_id] < times
 
     def _asked_again(self, same: Sequence[PlayableCall]) -> Divergence:
-        last, times = same[-1], len(same)
+        times = len(same)
         again = _ORDINALS.get(times + 1, f"time {times + 1}")
         recorded = _TIMES.get(times, f"{times} times")
         where = f"the same request was sent {again} time, and was recorded {recorded}"
-        return Divergence(where, last.span_id, last.number, last.round, last.agent_name)
+        return Divergence.at(same[-1], where)
 
     def _divergence(self, asked: AskedRequest) -> Divergence:
         nearest = self._nearest(asked)
         if nearest is None:
             return Divergence(f"no {asked.operation} call is recorded, and one was made")
-        recorded = self._recorded(nearest)
-        same = list(asked.hashes)
-        for at, (old, new) in enumerate(zip(nearest.input_hashes, asked.hashes, strict=False)):
+        same = list(asked.input_hashes)
+        for at, (old, new) in enumerate(zip(nearest.input_hashes, same, strict=False)):
             if self._same_message(old, new):
                 same[at] = old
-        return divergence_of(nearest, recorded, self._asked(nearest, asked), same)
+        compared = replace(asked, request_parameters=_compared(nearest, asked))
+        reader, recording = self._reader, self._recording
+        return divergence_of(
+            RequestContent(nearest, recording.messages, recording.definitions),
+            RequestContent(compared, reader.messages, reader.definitions),
+            same,
+        )
 
     def _nearest(self, asked: AskedRequest) -> PlayableCall | None:
         calls = [one for one in self._recording.calls if one.operation == asked.operation]
@@ -118,7 +124,7 @@ class CallMatcher:
             return None
 
         def rank(call: PlayableCall) -> tuple[Any, ...]:
-            old, new = call.input_hashes, asked.hashes
+            old, new = call.input_hashes, asked.input_hashes
             before = self._shared(zip(old, new, strict=False))
             rest = min(len(old), len(new)) - before
             after = self._shared((old[-at], new[-at]) for at in range(1, rest + 1))
@@ -144,7 +150,7 @@ class CallMatcher:
     def _same_setup(self, call: PlayableCall, asked: AskedRequest) -> int:
         return sum(
             (
-                call.request_model == asked.model,
+                call.request_model == asked.request_model,
                 self._same_definition(call.system_hash, asked.system_hash),
                 self._same_definition(call.tools_hash, asked.tools_hash),
                 self._same_parameters(call, asked),
@@ -152,11 +158,12 @@ class CallMatcher:
         )
 
     def _is_like(self, call: PlayableCall, asked: AskedRequest) -> bool:
+        old, new = call.input_hashes, asked.input_hashes
         return (
             call.operation == asked.operation
-            and call.request_model == asked.model
-            and len(call.input_hashes) == len(asked.hashes)
-            and self._shared(zip(call.input_hashes, asked.hashes, strict=True)) == len(asked.hashes)
+            and call.request_model == asked.request_model
+            and len(old) == len(new)
+            and self._shared(zip(old, new, strict=True)) == len(new)
             and self._same_setup(call, asked) == 4
         )
 
@@ -189,23 +196,6 @@ class CallMatcher:
         if old is None or new is None:
             return False
         return is_alike(_value(old), _value(new))
-
-    def _recorded(self, call: PlayableCall) -> RequestContent:
-        return RequestContent(
-            *(call.request_model, call.system_hash, call.tools_hash, call.request_parameters),
-            call.input_hashes,
-            self._recording.messages,
-            self._recording.definitions,
-        )
-
-    def _asked(self, call: PlayableCall, asked: AskedRequest) -> RequestContent:
-        reader = self._reader
-        return RequestContent(
-            *(asked.model, asked.system_hash, asked.tools_hash, _compared(call, asked)),
-            asked.hashes,
-            reader.messages,
-            reader.definitions,
-        )
 
 
 class Places:
@@ -241,14 +231,9 @@ class Places:
         return max(equal, key=lambda one: self.likeness(one, place))
 
 
-def _recorded_key(call: PlayableCall) -> _Key:
-    named = (call.operation, call.request_model, call.system_hash, call.tools_hash)
-    return (*named, tuple(call.input_hashes))
-
-
-def _asked_key(asked: AskedRequest) -> _Key:
-    named = (asked.operation, asked.model, asked.system_hash, asked.tools_hash)
-    return (*named, tuple(asked.hashes))
+def _key(of: PlayableCall | AskedRequest) -> _Key:
+    named = (of.operation, of.request_model, of.system_hash, of.tools_hash)
+    return (*named, tuple(of.input_hashes))
 
 
 def _compared(call: PlayableCall, asked: AskedRequest) -> str:
@@ -256,8 +241,8 @@ def _compared(call: PlayableCall, asked: AskedRequest) -> str:
     scope = call.scope_name or semconv.SCOPE_PREFIX
     ours = scope.startswith(semconv.SCOPE_PREFIX) and scope not in _FRAMEWORKS
     if asked.of_framework or ours:
-        return asked.parameters
-    recorded, now = _told(call.request_parameters), _told(asked.parameters)
+        return asked.request_parameters
+    recorded, now = _told(call.request_parameters), _told(asked.request_parameters)
     return dumps_text({key: value for key, value in now.items() if key in recorded})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -13,6 +13,7 @@ import orjson
 from turnspan.content.model import as_dict, as_list, dumps_text
 from turnspan_records.again.rerun.likeness import is_alike
 from turnspan_records.again.rerun.recording import PlayableCall
+from turnspan_records.again.rerun.requests import AskedRequest
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import prompt_text
 from turnspan_records.screens.difference import (
@@ -46,6 +47,12 @@ class Divergence:
     agent: str = ""
     difference: tuple[str, ...] = ()
 
+    @classmethod
+    def at(cls, call: PlayableCall, where: str, difference: Iterable[str] = ()) -> Divergence:
+        """A divergence from this call."""
+        named = (call.span_id, call.number, call.round, call.agent_name)
+        return cls(where, *named, tuple(difference))
+
     def __str__(self) -> str:
         if not self.number:
             return f"The rerun diverged: {self.where}."
@@ -55,52 +62,47 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class RequestContent:
-    """The parts of a request that are compared, of a record or of now."""
+    """A request that is compared, of a record or of now, and the contents of its hashes."""
 
-    model: str
-    system_hash: str
-    tools_hash: str
-    parameters: str
-    hashes: Sequence[str]
+    request: PlayableCall | AskedRequest
     messages: Mapping[str, MessageRecord]
     definitions: Mapping[str, tuple[str, str]]
 
     def system(self) -> str:
         """The text of the system prompt; empty where there is none."""
-        return prompt_text(self.definitions.get(self.system_hash, ("", ""))[0])
+        return prompt_text(self.definitions.get(self.request.system_hash, ("", ""))[0])
 
     def tools(self) -> str:
         """The tool catalogue, as JSON; empty where there is none."""
-        return self.definitions.get(self.tools_hash, ("", ""))[0]
+        return self.definitions.get(self.request.tools_hash, ("", ""))[0]
 
     def message(self, at: int) -> MessageRecord:
         """The message at a place; without content where that is unknown."""
-        hash_ = self.hashes[at]
+        hash_ = self.request.input_hashes[at]
         return self.messages.get(hash_) or MessageRecord(hash_, recorded=False)
 
 
-def divergence_of(
-    call: PlayableCall, recorded: RequestContent, now: RequestContent, same: Sequence[str]
-) -> Divergence:
+def divergence_of(recorded: RequestContent, now: RequestContent, same: Sequence[str]) -> Divergence:
     """What changed first between a recorded call and a request.
 
     Args:
-        call: the recorded call that is nearest.
-        recorded: its request.
+        recorded: the recorded call that is nearest.
         now: the request that the recording does not have.
         same: the hashes of now's messages, each that of the recorded message at its place where
             only what varies differs.
     """
     where, difference = _first_change(recorded, now, same)
-    named = (call.span_id, call.number, call.round, call.agent_name)
-    return Divergence(where, *named, tuple(islice(difference, _MOST)))
+    call = recorded.request
+    assert isinstance(call, PlayableCall)
+    return Divergence.at(call, where, islice(difference, _MOST))
 
 
 def _first_change(
     recorded: RequestContent, now: RequestContent, same: Sequence[str]
 ) -> tuple[str, list[str]]:
-    if recorded.model != now.model:
-        return f"the model: {recorded.model} -> {now.model}", []
+    before, after = recorded.request, now.request
+    if before.request_model != after.request_model:
+        return f"the model: {before.request_model} -> {after.request_model}", []
     old, new = recorded.system(), now.system()
     if not is_alike(old, new):
         line, lines = _difference(old, new)
@@ -108,12 +110,12 @@ def _first_change(
     old, new = recorded.tools(), now.tools()
     if old != new and not is_alike(orjson.loads(old or "[]"), orjson.loads(new or "[]")):
         return _tools(old, new), _difference(_laid_out(old), _laid_out(new))[1]
-    for change in parameter_changes(recorded.parameters, now.parameters):
+    for change in parameter_changes(before.request_parameters, after.request_parameters):
         was, is_now = change.before or "null", change.after or "null"
         if change.name in UNTOLD or is_alike(orjson.loads(was), orjson.loads(is_now)):
             continue
-        before, after = (text[:_LONGEST] or "not set" for text in (change.before, change.after))
-        return f"the parameter {change.name}: {before} -> {after}", []
+        words = (text[:_LONGEST] or "not set" for text in (change.before, change.after))
+        return f"the parameter {change.name}: {' -> '.join(words)}", []
     return _messages(recorded, now, same)
 
 
@@ -129,9 +131,8 @@ def _messages(
     recorded: RequestContent, now: RequestContent, same: Sequence[str]
 ) -> tuple[str, list[str]]:
     known = {**now.messages, **recorded.messages}
-    change = next(
-        (c for c in message_changes(recorded.hashes, same, known) if c.kind != "same"), None
-    )
+    changes = message_changes(recorded.request.input_hashes, same, known)
+    change = next((one for one in changes if one.kind != "same"), None)
     if change is None:
         return "the parameters of the request", []
     if change.kind == "dropped":

@@ -236,8 +236,8 @@ def _vectors(call: PlayableCall, asked: AskedRequest) -> dict[str, Any]:
     body = asked.body
     given = [body.get(key) for key in ("dimensions", "output_dimension", "outputDimensionality")]
     size = next((one for one in given if isinstance(one, int)), _DIMENSIONS)
-    made = list(_unit_vectors(asked.hashes, size))
-    model = call.response_model or asked.model
+    made = list(_unit_vectors(asked.input_hashes, size))
+    model = call.response_model or asked.request_model
     language, path = asked.form.language, asked.target.partition("?")[0]
     if language.startswith("gcp."):
         values = [{"values": vector} for vector in made]

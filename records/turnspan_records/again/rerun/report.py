@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from turnspan_records.again.rerun.divergence import Divergence
 
@@ -42,14 +42,3 @@ class RerunReport:
     unasked: tuple[UnaskedCall, ...]
     divergences: tuple[Divergence, ...]
     notes: tuple[RerunNote, ...]
-
-
-@dataclass(slots=True)
-class RerunCounts:
-    """What the server counts while it answers."""
-
-    live: int = 0
-    forked: int = 0
-    made_vectors: int = 0
-    divergences: list[Divergence] = field(default_factory=list[Divergence])
-    notes: list[RerunNote] = field(default_factory=list[RerunNote])

@@ -43,17 +43,17 @@ class RequestPlace:
 @dataclass(frozen=True, slots=True)
 class AskedRequest:
     """A request to a model. Hashes are in hex, as a recorded call's; ``target`` is path and query,
-    ``body`` the JSON as sent, ``parameters`` all but messages, system prompt and tools, as JSON.
-    ``of_framework``: all but the first four are of the framework's call that sends the request."""
+    ``body`` the JSON as sent, ``request_parameters`` all but messages, system prompt and tools, as
+    JSON. ``of_framework``: all but the first four are of the framework's call that sends it."""
 
     form: ApiFormat
     target: str
     body: dict[str, Any]
     stream: bool
     operation: str
-    model: str
-    parameters: str
-    hashes: list[str]
+    request_model: str
+    request_parameters: str
+    input_hashes: list[str]
     system_hash: str
     tools_hash: str
     place: RequestPlace

@@ -6,7 +6,8 @@ import hmac
 import secrets
 import threading
 import time
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Callable, Collection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, TypeVar, cast
 
@@ -26,7 +27,7 @@ from turnspan_records.again.rerun.live import (
 )
 from turnspan_records.again.rerun.recording import PlayableCall, SessionRecording
 from turnspan_records.again.rerun.replies import JSON, WireReply, refusal, reply_of
-from turnspan_records.again.rerun.report import RerunCounts, RerunNote, RerunReport, UnaskedCall
+from turnspan_records.again.rerun.report import RerunNote, RerunReport, UnaskedCall
 from turnspan_records.again.rerun.requests import AskedRequest, RequestReader
 from turnspan_records.again.rerun.tools import ToolMatcher
 
@@ -78,10 +79,17 @@ class RerunServer:
         self.reader = RequestReader()
         self._calls = CallMatcher(recording, self.reader)
         tools_after = "live" if fork is not None else after
-        self._tools = ToolMatcher(recording, self._calls.places, live_tools, tools_after)
+        self.tools = ToolMatcher(recording, self._calls.places, live_tools, tools_after)
+        self.questions: dict[str, Callable[[dict[str, Any]], dict[str, Any] | None]] = {
+            "/turnspan/tool": self.tools.answer,
+            "/turnspan/note": self.note,
+            "/turnspan/call": self.reader.expect,
+        }
         self._forked: list[str] = []
         """The messages of the forked request, once it was sent."""
-        self._counts = RerunCounts()
+        self._counted: Counter[str] = Counter()
+        self._divergences: list[Divergence] = []
+        self._notes: list[RerunNote] = []
         self._lock = threading.Lock()
         self._server = _RerunServing(self)
         self._thread: threading.Thread | None = None
@@ -117,22 +125,22 @@ class RerunServer:
     def report(self) -> RerunReport:
         """What was answered, and what not, until now."""
         with self._lock:
-            counts, asked = self._counts, self._calls.answered
+            counted, asked, tools = self._counted, self._calls.answered, self.tools
             return RerunReport(
                 self.recording.session_id,
                 self.rerun_id,
-                sum(asked.values()) - counts.forked,
-                counts.live,
-                counts.made_vectors,
-                dict(self._tools.answered),
-                dict(self._tools.ran),
+                sum(asked.values()) - counted["forked"],
+                counted["live"],
+                counted["made_vectors"],
+                dict(tools.answered),
+                dict(tools.ran),
                 tuple(
                     UnaskedCall(one.number, one.span_id, one.agent_name)
                     for one in self.recording.calls
                     if one.span_id not in asked
                 ),
-                (*counts.divergences, *self._tools.divergences),
-                tuple(counts.notes),
+                (*self._divergences, *tools.divergences),
+                tuple(self._notes),
             )
 
     # -- for the handler ------------------
@@ -141,11 +149,12 @@ class RerunServer:
         """Keep what the program's side reports."""
         with self._lock:
             note = RerunNote(str(told.get("kind") or ""), str(told.get("text") or ""))
-            self._counts.notes.append(note)
+            self._notes.append(note)
 
-    def tool(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """What is to be done about a tool call."""
-        return self._tools.answer(asked)
+    def count(self, what: str) -> None:
+        """An answer was ``live``, ``forked`` or ``made_vectors``."""
+        with self._lock:
+            self._counted[what] += 1
 
     def read(
         self, method: str, origin: str, target: str, headers: dict[str, str], data: bytes
@@ -160,9 +169,8 @@ class RerunServer:
         found = self._calls.match(asked, retries=retries)
         if self._fork is not None and not isinstance(found, Divergence):
             if found.span_id == self._fork.span_id:
-                self._forked = asked.hashes
-                with self._lock:
-                    self._counts.forked += 1
+                self._forked = asked.input_hashes
+                self.count("forked")
                 return self._changed(self._fork, asked, origin, first=True)
         elif self._fork is not None and self._forked:
             if self._is_of_fork(asked):
@@ -193,7 +201,7 @@ class RerunServer:
         known = self.reader.messages
         said = [
             [one for one in hashes if one not in known or known[one].role not in RULES][:1]
-            for hashes in (self._forked, asked.hashes)
+            for hashes in (self._forked, asked.input_hashes)
         ]
         return said[0] == said[1]
 
@@ -201,13 +209,12 @@ class RerunServer:
         reason = self._missing.get(call.span_id)
         if reason:
             where = f"call {call.number} cannot be answered: {reason}"
-            found = Divergence(where, call.span_id, call.number, call.round, call.agent_name)
+            found = Divergence.at(call, where)
             self._diverged(found)
             return refusal(asked, 409, str(found), "rerun_diverged")
         reply = reply_of(self.recording, call, asked, timing=self._timing)
         if reply.made:
-            with self._lock:
-                self._counts.made_vectors += 1
+            self.count("made_vectors")
         return reply
 
     def unknown(self, method: str, origin: str, target: str) -> bool:
@@ -217,14 +224,9 @@ class RerunServer:
             self._diverged(Divergence(f"{method} {origin}{path} is not recorded"))
         return self._after == "live"
 
-    def went_live(self) -> None:
-        """A request was sent on to its provider."""
-        with self._lock:
-            self._counts.live += 1
-
     def _diverged(self, found: Divergence) -> None:
         with self._lock:
-            self._counts.divergences.append(found)
+            self._divergences.append(found)
 
 
 class _RerunServing(ThreadingHTTPServer):
@@ -259,7 +261,7 @@ class _RerunHandler(BaseHTTPRequestHandler):
             self._send(
                 403, {"error": {"message": "This server answers the rerun that started it."}}
             )
-        elif self.path in ("/turnspan/tool", "/turnspan/note", "/turnspan/call"):
+        elif self.path in self._owner.questions:
             self._own(data)
         else:
             self._model(headers, data)
@@ -284,12 +286,8 @@ class _RerunHandler(BaseHTTPRequestHandler):
             told = None
         if told is None:
             self._send(400, {"error": {"message": "The body is no JSON object."}})
-        elif self.path == "/turnspan/tool":
-            self._send(200, self._owner.tool(told))
         else:
-            keep = self._owner.note if self.path == "/turnspan/note" else self._owner.reader.expect
-            keep(told)
-            self._send(200, {})
+            self._send(200, self._owner.questions[self.path](told) or {})
 
     def _model(self, headers: dict[str, str], data: bytes) -> None:
         owner, origin = self._owner, headers.get("x-turnspan-origin", "")
@@ -332,7 +330,7 @@ class _RerunHandler(BaseHTTPRequestHandler):
         self._chunk(b"")
 
     def _go_live(self, sent: LiveRequest, headers: dict[str, str]) -> None:
-        self._owner.went_live()
+        self._owner.count("live")
         try:
             with sent_on(sent, self.command, headers) as answer:
                 self.send_response(answer.status)
