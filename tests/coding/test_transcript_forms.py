@@ -76,10 +76,11 @@ def test_a_gemini_message_that_is_written_again_counts_once() -> None:
     assert [(prompt.parent, prompt.injected) for prompt in prompts] == [
         ("", False),
         (user["id"], False),
-        ("", True),
     ]
     (compaction,) = of_type(HistoryCompaction, events)
     assert compaction.parts == [{"type": "text", "content": "Short"}]
+    assert [message["role"] for message in compaction.messages] == ["user", "assistant"]
+    assert compaction.kept == again["id"]
     assert of_type(Interruption, events)[0].reason == "error"
 
 

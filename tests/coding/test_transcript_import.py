@@ -74,6 +74,10 @@ def test_an_unchanged_file_is_not_read(tmp_path: Path) -> None:
         many.set(tmp_path / str(number), FileState(b"1234", b"5678", 10**6 + number, 20))
     assert len(str(many)) < 300_000
     assert str(TranscriptPosition.of(str(many))) == str(many)
+    before = "MTAxMjM0NTY3MTIzNDU2NzgKAgM="  # as it was before it told of what forks repeat
+    assert TranscriptPosition.of(before).files == {
+        b"01234567": FileState(b"1234", b"5678", 10, 2, 3)
+    }
     with pytest.raises(SourceLogError, match="--again"):
         list(log.parts("broken"))
 
@@ -179,6 +183,38 @@ def test_a_fork_goes_on_later(tmp_path: Path) -> None:
     }
     assert len(made.turns) == 4
     assert before <= made.rows.keys()
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_what_a_fork_repeats_is_its_parents_when_that_is_gone(tmp_path: Path, within: bool) -> None:
+    """Also if all is imported anew, and if the fork goes on within its parent's last turn."""
+    first = [user("a", 1, "Do it", None), reply("a", 2, "Done.", "u1")]
+    first += [user("a", 3, "And this", "u2"), reply("a", 4, "Well...", "u3")]
+    a = written(tmp_path / "a.jsonl", *first)
+    fork = [{**line, "sessionId": "b"} for line in first]
+    fork[0]["uuid"] = fork[1]["parentUuid"] = "new"  # as some versions write it
+    fork += [] if within else [user("b", 20, "Or that", "u4")]
+    fork += [reply("b", 21, "That it is.", "u4" if within else "u20")]
+    b = written(tmp_path / "b.jsonl", *fork)
+    made = imported("coding", [tmp_path])
+    known = view(made)
+    owners = {call.response_id: call.session_id for call in made.calls}
+    assert owners == {"m2": "a", "m4": "a", "m21": "b"}
+    a.unlink()
+    for _ in range(2):
+        log = coding_log("coding", [tmp_path])
+        take_parts(log, after=log.again(position(made)), into=made)
+        assert view(made) == known
+    more_of_fork = [reply("b", 30, "And more.", "u21"), user("b", 31, "Bye", "u30")]
+    written(b, *fork, *more_of_fork, reply("b", 32, "Bye.", "u31"))
+    more(made, [tmp_path])
+    owners |= {"m30": "b", "m32": "b"}
+    assert {call.response_id: call.session_id for call in made.calls} == owners
+    assert len(made.turns) == 4
+    landed = {row.hash for row in made.of(MessageRow) if row.scope == "b"}
+    (last,) = [call for call in made.calls if call.response_id == "m32"]
+    assert len(last.input_messages) == 8 - within
+    assert {*last.input_messages, *last.output_messages} <= landed
 
 
 def test_a_session_that_was_forked_goes_on(tmp_path: Path) -> None:

@@ -195,7 +195,7 @@ def mutated(value: Any, dice: random.Random, share: float) -> Any:
 
 def check_hostile(seed: int) -> None:
     dice = random.Random(seed)
-    for tool, path in real_files(*TOOLS):
+    for tool, path in real_files(*TOOLS, "claude-code", "codex"):
         values = items(tool, path)[:120]
         for share in (0.01, 0.1):
             hostile = [mutated(value, dice, share) for value in values]

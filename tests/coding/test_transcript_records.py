@@ -11,10 +11,11 @@ import pytest
 
 from support.coding_transcripts import TOOLS, imported, items, real_files, tokens
 from support.coding_transcripts import read as read_events
-from support.imported import written
-from support.opencode_files import database, storage
+from support.imported import take_parts, written
+from support.opencode_files import database, session, storage
 from support.shared import recorded_data
 from turnspan_records.coding.transcripts.tools import TOOLS as KNOWN
+from turnspan_records.coding.transcripts.tools import coding_log
 
 
 @pytest.mark.large_data
@@ -128,3 +129,113 @@ def test_a_history_that_is_cut_without_a_summary_is_what_it_was(tmp_path: Path) 
 def gemini_message(id_: str, kind: str, second: int, text: str) -> dict[str, Any]:
     time = f"2026-05-01T10:00:{second:02d}Z"
     return {"id": id_, "type": kind, "timestamp": time, "content": [{"text": text}]}
+
+
+SAID = [("user", "Go"), ("assistant", "So"), ("user", "On"), ("assistant", "Well")]
+NEXT = [("user", "More"), ("assistant", "Last")]
+IDS = [f"message-number-{n}-of-it" for n in range(10)]
+
+
+def pi_lines(version: int) -> list[Any]:
+    """A session that is compacted twice: from "On", and from "Well" on."""
+    header = {"type": "session", "version": version, "id": "s", "cwd": "/w", "timestamp": "2026"}
+    lines: list[dict[str, Any]] = [header]
+
+    def add(kind: str, **fields: Any) -> None:
+        place = {"id": IDS[len(lines)], "parentId": lines[-1].get("id")} if version > 1 else {}
+        time = f"2026-05-01T10:00:{len(lines):02d}Z"
+        lines.append({"type": kind, **place, "timestamp": time, **fields})
+
+    for role, text in SAID:
+        if text == "On":  # what is kept begins with an entry that says nothing
+            add("label")
+        add("message", message={"role": role, "content": text})
+    for place in (3, 5):
+        first = {"firstKeptEntryId": IDS[place]} if version > 1 else {"firstKeptEntryIndex": place}
+        add("compaction", summary=f"Short {place}", **first)
+    for role, text in NEXT:
+        add("message", message={"role": role, "content": text})
+    return lines
+
+
+def claude_rows() -> list[Any]:
+    def line(number: int, role: str, text: str, parent: str | None, **more: Any) -> dict[str, Any]:
+        message = {"id": f"m{number}", "role": role, "content": [{"type": "text", "text": text}]}
+        place = {"type": role, "uuid": IDS[number], "parentUuid": parent, "sessionId": "s"}
+        return {**place, "timestamp": f"2026-05-01T10:00:{number:02d}Z", "message": message, **more}
+
+    lines = [line(n, *said, IDS[n - 1] if n else None) for n, said in enumerate(SAID)]
+    kept = {"preservedSegment": {"headUuid": IDS[2], "tailUuid": IDS[3]}}
+    boundary = {"type": "system", "subtype": "compact_boundary", "compactMetadata": kept}
+    lines.append({**line(4, "user", "", None), **boundary})
+    lines.append(line(5, "user", "Short", IDS[4], isCompactSummary=True))
+    return [*lines, line(6, *NEXT[0], IDS[3]), line(7, *NEXT[1], IDS[6])]
+
+
+def gemini_lines() -> list[Any]:
+    said = [*SAID, ("user", "Short"), ("assistant", "Thanks"), *NEXT]
+    kinds = {"user": "user", "assistant": "gemini"}
+    lines = [gemini_message(IDS[n], kinds[role], n, text) for n, (role, text) in enumerate(said)]
+    header = {"sessionId": "s", "projectHash": "x", "startTime": "2026-05-01T10:00:00Z"}
+    history = {"$set": {"messages": [*lines[4:6], *lines[2:4]]}}
+    return [header, *lines[:4], history, history, *lines[6:]]
+
+
+def qwen_lines() -> list[Any]:
+    roles = {"user": "user", "assistant": "model"}
+    history = [("user", "Short"), ("assistant", "Thanks"), *SAID[2:]]
+    compressed = [{"role": roles[role], "parts": [{"text": text}]} for role, text in history]
+    lines: list[dict[str, Any]] = [
+        {"type": role, "message": {"parts": [{"text": text}]}} for role, text in (*SAID, *NEXT)
+    ]
+    payload: dict[str, Any] = {"info": {}, "compressedHistory": compressed}
+    lines.insert(4, {"type": "system", "subtype": "chat_compression", "systemPayload": payload})
+    for n, line in enumerate(lines):
+        parent = IDS[n - 1] if n else None
+        line |= {"uuid": IDS[n], "parentUuid": parent, "sessionId": "s", "cwd": "/w"}
+        line["timestamp"] = f"2026-05-01T10:00:{n:02d}Z"
+    return lines
+
+
+def opencode_document() -> list[Any]:
+    said = [*SAID, ("user", ""), ("assistant", "Short"), *NEXT]
+    messages: list[dict[str, Any]] = []
+    for n, (role, text) in enumerate(said):
+        info = {"id": IDS[n], "sessionID": "s", "role": role, "time": {"created": n + 1}}
+        part: dict[str, Any] = {"type": "text", "text": text}
+        if not text:
+            part = {"type": "compaction", "auto": True, "tail_start_id": IDS[2]}
+        summary = {"summary": True} if text == "Short" else {}
+        own = {"id": f"{IDS[n]}-part", "messageID": IDS[n]}
+        messages.append({"info": {**info, **summary}, "parts": [{**own, **part}]})
+    return [{"info": session("s"), "messages": messages}]
+
+
+SUMMARY, THANKS = ("user", ["Short"]), ("assistant", ["Thanks"])
+TAIL = [("user", ["On"]), ("assistant", ["Well"]), ("user", ["More"])]
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "expected"),
+    [
+        ("pi", pi_lines(3), [("user", ["Short 5"]), *TAIL[1:]]),
+        ("pi", pi_lines(1), [("user", ["Short 5"]), *TAIL[1:]]),
+        ("pi", pi_lines(3)[:7] + pi_lines(3)[8:], [("user", ["Short 3"]), *TAIL]),
+        ("claude-code", claude_rows(), [SUMMARY, *TAIL]),
+        ("gemini-cli", gemini_lines(), [SUMMARY, THANKS, *TAIL]),
+        ("qwen-code", qwen_lines(), [SUMMARY, THANKS, *TAIL]),
+        ("opencode", opencode_document(), [SUMMARY, *TAIL]),
+    ],
+    ids=["pi", "pi 1", "pi once", "claude-code", "gemini-cli", "qwen-code", "opencode"],
+)
+def test_what_a_compaction_keeps_is_in_the_next_calls_input(
+    tmp_path: Path, kind: str, lines: list[Any], expected: list[Any]
+) -> None:
+    """The summary, then the messages that stay, then what is new; also when the turns before are
+    in the store already."""
+    path = tmp_path / ("s.json" if len(lines) == 1 else "s.jsonl")
+    made = imported(kind, [written(path, *lines[: max(1, len(lines) - 2)])])
+    take_parts(coding_log(kind, [written(path, *lines)]), after=made.positions[-1], into=made)
+    assert made.problems == []
+    assert made.said(made.calls[-1].input_messages) == expected
+    assert [texts for _, texts in made.said(made.calls[-1].output_messages)] == [["Last"]]

@@ -13,6 +13,8 @@ import orjson
 from support.imported import Imported, take_parts
 from support.shared import recorded_data
 from turnspan_records.coding.transcripts.aider import AIDER
+from turnspan_records.coding.transcripts.claude_code import CLAUDE_CODE
+from turnspan_records.coding.transcripts.codex import CODEX
 from turnspan_records.coding.transcripts.copilot import COPILOT
 from turnspan_records.coding.transcripts.events import AgentCall, CodingEvent, CodingTool
 from turnspan_records.coding.transcripts.gemini_cli import GEMINI_CLI, QWEN_CODE
@@ -40,6 +42,10 @@ TOOLS: dict[str, CodingTool] = {
 }
 
 
+MORE: dict[str, CodingTool] = {"claude-code": CLAUDE_CODE, "codex": CODEX}
+"""Those whose files are held to more (``test_claude_and_codex``)."""
+
+
 def real_files(*tools: str) -> list[tuple[CodingTool, Path]]:
     """The files of tools in the recorded data, but for those that are no transcripts by themselves
     (parts of a session go with it) or of which nothing is read."""
@@ -51,7 +57,7 @@ def real_files(*tools: str) -> list[tuple[CodingTool, Path]]:
     files = [(line["tool"], folder / line["file"]) for line in lines if line["tool"] in tools]
     parts = {"message", "part"}
     return [
-        (TOOLS[tool], path)
+        (TOOLS.get(tool) or MORE[tool], path)
         for tool, path in files
         if not parts & set(path.parts[-3:-1]) and not path.name.endswith(BESIDE)
     ]

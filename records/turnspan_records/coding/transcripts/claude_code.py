@@ -22,6 +22,7 @@ from turnspan.content.model import as_dict, as_list, as_text
 from turnspan_records.coding.transcripts.claude_lines import KIND, NOTES, TITLES, ClaudeReader
 from turnspan_records.coding.transcripts.events import TranscriptReader
 from turnspan_records.coding.transcripts.lines import first_value
+from turnspan_records.coding.transcripts.wire_values import text_in
 
 _AGENT: Final = "agent-"
 
@@ -42,7 +43,7 @@ class _ClaudeCode:
     def is_own(self, first: Any) -> bool:
         """As ``CodingTool``."""
         line = as_dict(first) or {}
-        kind = line.get("type")
+        kind = text_in(line, "type")
         if "systemPayload" in line or "parts" in (as_dict(line.get("message")) or {}):
             return False  # Qwen Code's, which are alike
         if kind in ("user", "assistant"):

@@ -25,7 +25,14 @@ from turnspan_records.coding.transcripts.events import (
     UserMessage,
 )
 from turnspan_records.coding.transcripts.lines import first_value
-from turnspan_records.coding.transcripts.wire_values import object_in, result_of, text_in, time_of
+from turnspan_records.coding.transcripts.wire_values import (
+    object_in,
+    own_note,
+    result_of,
+    text_in,
+    time_of,
+    unknown,
+)
 
 KIND: Final = "claude-code"
 _TYPES: Final = frozenset({"user", "assistant", "system", "progress", "attachment", "summary"})
@@ -39,11 +46,7 @@ NOTES: Final = frozenset(
 """Lines of the tool's own that say nothing of what happened."""
 TITLES: Final = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 _INJECTED: Final = (
-    "<local-command-",
-    "<bash-",
-    "<task-notification",
-    "<system-reminder",
-    "Caveat:",
+    *("<local-command-", "<bash-", "<task-notification", "<system-reminder", "Caveat:"),
 )
 _COMMAND_PARTS: Final = re.compile(r"<command-(name|args)>(.*?)</command-", re.DOTALL)
 _COMMAND: Final = ("<command-name>", "<command-message>")
@@ -74,11 +77,8 @@ class ClaudeReader:
         self._lines: set[str] = set()
         self._boundary: dict[str, Any] = {}
         self._time = 0
-        self._readers = {
-            "assistant": self._assistant,
-            "user": self._user,
-            "attachment": self._attachment,
-        }
+        types = {"assistant": self._assistant, "user": self._user, "attachment": self._attachment}
+        self._readers = types
 
     def read(self, value: Any, events: list[CodingEvent]) -> str:
         """As ``TranscriptReader``."""
@@ -93,9 +93,9 @@ class ClaudeReader:
             self._tell(SessionStart(self._session, attributes=told), events)
             return "part of a session: pr-link"
         if kind in NOTES:
-            return f"the tool's own note: {kind}"
+            return own_note(kind)
         if kind not in _TYPES:
-            return f"unknown: {kind}"
+            return unknown(kind)
         if kind == "progress":
             return self._progress(line, events)
         uuid = text_in(line, "uuid") or f"{self._path.stem}:{len(self._lines)}"
@@ -130,7 +130,7 @@ class ClaudeReader:
             self._messages[uuid] = f"{uuid}:compaction"
             self._boundary["message_id"] = f"{uuid}:compaction"
             return "part of a compaction"
-        return f"the tool's own note: system {subtype}".rstrip()
+        return own_note(f"system {subtype}".rstrip())
 
     def _assistant(self, at: ClaudeLine, events: list[CodingEvent]) -> str:
         line, agent, uuid, parent = at.value, at.agent, at.uuid, at.parent
@@ -165,7 +165,7 @@ class ClaudeReader:
             if block.get("type") == "tool_use":
                 call_id, given = text_in(block, "id"), object_in(block, "input")
                 self._asked[call_id] = self._time
-                if block.get("name") in _TASKS:
+                if text_in(block, "name") in _TASKS:
                     self._tasks[text_in(given, "prompt")] = call_id
                     self._kinds[call_id] = text_in(given, "subagent_type")
         return word
@@ -263,7 +263,7 @@ class ClaudeReader:
         attachment = object_in(line, "attachment")
         kind = text_in(attachment, "type")
         if kind.startswith("hook_") and kind != "hook_additional_context":
-            return f"the tool's own note: attachment {kind}"
+            return own_note(f"attachment {kind}")
         prompt = attachment.get("prompt") if kind == "queued_command" else None
         blocks = blocks_of(prompt) if prompt else []
         parts = parts_of("user", blocks) if blocks else [unknown_part(digest_media(attachment))]
@@ -284,7 +284,14 @@ class ClaudeReader:
         self._messages[uuid] = message_id
         trigger = text_in(said, "trigger")
         tokens = before if isinstance(before, int) else None
-        events.append(HistoryCompaction(message_id, self._time, parts, trigger, tokens, parent))
+        event = HistoryCompaction(message_id, self._time, parts, trigger, tokens, parent)
+        segment = object_in(said, "preservedSegment")
+        last = text_in(segment, "tailUuid")
+        if last in self._messages:
+            event.parent = self._messages[last]
+            event.kept = self._messages.get(text_in(segment, "headUuid"), "")
+            self._messages[last] = message_id  # what follows it follows the summary as well
+        events.append(event)
         return "a compaction"
 
     # -- lines about others ------------------
@@ -299,7 +306,7 @@ class ClaudeReader:
             if parent in self._agent_of:
                 self._agent_of[uuid] = self._agent_of[parent]
         if kind != "agent_progress" or inner is None:
-            return f"the tool's own note: progress {kind}".rstrip()
+            return own_note(f"progress {kind}".rstrip())
         agent_id = text_in(data, "agentId")
         file = self._path.with_suffix("") / "subagents" / f"agent-{agent_id}.jsonl"
         if file.exists():
@@ -315,7 +322,7 @@ class ClaudeReader:
     def _title(self, line: dict[str, Any], kind: str, events: list[CodingEvent]) -> str:
         title = as_text(line.get(TITLES[kind]))
         if kind == "summary" and text_in(line, "leafUuid") not in self._messages:
-            return "the tool's own note: a summary of another session"
+            return own_note("a summary of another session")
         self._tell(SessionStart(self._session, title=title), events)
         return "part of a session: its title"
 
@@ -327,9 +334,7 @@ class ClaudeReader:
         parent = text_in(line, "parentUuid")
         agent_id = text_in(line, "agentId") or self._agent_of.get(parent) or uuid
         self._agent_of[uuid] = agent_id
-        agent = self._agents.get(agent_id)
-        if agent is None:
-            agent = self._agents[agent_id] = ClaudeAgent(agent_id)
+        agent = self._agents.setdefault(agent_id, ClaudeAgent(agent_id))
         if not agent.parent_call and line.get("type") == "user":
             blocks = blocks_of(object_in(line, "message").get("content"))
             text = "\n".join(text_in(block, "text") for block in blocks)
@@ -341,9 +346,8 @@ class ClaudeReader:
         forked = as_text(object_in(line, "forkedFrom").get("sessionId"))
         if not self._nested:
             self._session = text_in(line, "sessionId") or self._session
-        session = self._session
+        session, branch = self._session, text_in(line, "gitBranch")
         version, folder = text_in(line, "version"), text_in(line, "cwd")
-        branch = text_in(line, "gitBranch")
         said = (session, agent.id, agent.parent_call, forked, version, folder, branch)
         if said != self._said:
             self._said = said

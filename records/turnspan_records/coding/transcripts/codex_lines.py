@@ -33,14 +33,15 @@ from turnspan_records.coding.transcripts.events import (
     UserMessage,
 )
 from turnspan_records.coding.transcripts.wire_values import (
-    OWN_NOTE,
     count_of,
     is_small,
     object_in,
     other_fields,
+    own_note,
     result_of,
     text_in,
     time_of,
+    unknown,
 )
 
 KIND: Final = "codex"
@@ -74,7 +75,6 @@ _META: Final = frozenset(
     {"id", "timestamp", "cwd", "cli_version", "git", "base_instructions", "instructions"}
 )
 _BESIDE: Final = ("internal_chat_message_metadata_passthrough", "metadata", "phase", "id")
-_OWN: Final = f"{OWN_NOTE}: "
 _USAGE: Final = (
     *("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens"),
     "reasoning_output_tokens",
@@ -126,10 +126,9 @@ class CodexReader:
         known = self._words.get(kind)
         self._time = time_of(line.get("timestamp")) or self._time
         if known is None or payload is None:
-            return _OWN + kind if kind in _NOTES else f"unknown: {kind or 'no type'}"
-        turn = payload.get("turn_id") or (
-            object_in(payload, "internal_chat_message_metadata_passthrough")
-        ).get("turn_id")
+            return own_note(kind) if kind in _NOTES else unknown(kind or "no type")
+        beside = object_in(payload, "internal_chat_message_metadata_passthrough")
+        turn = payload.get("turn_id") or beside.get("turn_id")
         if turn and turn != self._turn:
             self._turn, self._replies = as_text(turn), 0
         return known(payload, events)
@@ -146,8 +145,7 @@ class CodexReader:
         if self._session.session_id:
             own = session_id == self._session.session_id
             return "part of a session" if own else "part of the session before"
-        git = object_in(payload, "git")
-        source = object_in(payload, "source")
+        git, source = object_in(payload, "git"), object_in(payload, "source")
         spawn = as_dict(object_in(source, "subagent").get("thread_spawn")) or {}
         parent = text_in(spawn, "parent_thread_id")
         instructions = payload.get("base_instructions") or payload.get("instructions")
@@ -188,7 +186,7 @@ class CodexReader:
     def _item(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
         kind, role = text_in(payload, "type"), text_in(payload, "role")
         if kind in _NOTES:
-            return _OWN + kind
+            return own_note(kind)
         if kind in _OUTPUTS:
             return self._output(payload, events)
         message = convert_message(openai_responses.NAME, _bare(payload))
@@ -197,7 +195,7 @@ class CodexReader:
             self._flush(events)
             return self._user(message, role, events)
         if kind not in ("message", "reasoning") and not kind.endswith("_call"):
-            return f"unknown: response_item {kind}".rstrip()
+            return unknown(f"response_item {kind}".rstrip())
         self._release(events, prompt=False)
         if self._runs:  # the reply before had no count of its tokens
             self._flush(events)
@@ -237,7 +235,9 @@ class CodexReader:
         self._release(events, prompt=False)
         self._flush(events)
         self._prompt = text
-        images = [{"type": "input_image", "image_url": u} for u in payload.get("images") or ()]
+        images = [
+            {"type": "input_image", "image_url": u} for u in as_list(payload.get("images")) or ()
+        ]
         item = {"role": "user", "content": [{"type": "input_text", "text": text}, *images]}
         parts = convert_message(openai_responses.NAME, item)["parts"]
         self._begin(UserMessage("", self._time, parts), events)
@@ -272,7 +272,7 @@ class CodexReader:
         info = object_in(payload, "info")
         total, last = as_dict(info.get("total_token_usage")), as_dict(info.get("last_token_usage"))
         if total is None:
-            return "unknown: token_count" if info else f"{_OWN}rate limits"
+            return unknown("token_count") if info else own_note("rate limits")
         if total == self._total:
             return "a count of tokens, once more"
         self._total, self._last = total, last or {}
@@ -372,7 +372,7 @@ class CodexReader:
             return "part of a turn"
         if kind in _AGAIN:
             return f"what was said, once more: {kind}"
-        return _OWN + kind if kind in _NOTES else f"unknown: event_msg {kind}"
+        return own_note(kind) if kind in _NOTES else unknown(f"event_msg {kind}")
 
     def _compacted(self, payload: dict[str, Any], events: list[CodingEvent]) -> str:
         self._release(events, prompt=False)

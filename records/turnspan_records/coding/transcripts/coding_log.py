@@ -4,6 +4,7 @@ other, and are deleted after some weeks."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +39,7 @@ from turnspan_records.coding.transcripts.sessions import (
     state_of,
 )
 from turnspan_records.coding.transcripts.turns import TurnBuilder
+from turnspan_records.coding.transcripts.wire_values import unknown
 from turnspan_records.importing.sources import Part, Problem, SourceLogError
 
 AGAIN: Final = "a message of the session before"
@@ -105,7 +107,7 @@ class CodingLog:
                     position.set(main, BEGINNING)
                 rank = ranks.get(key_of(main), len(ranks))
                 earlier = [other for at, other in families.get(family, ()) if at <= rank]
-                elsewhere = self._elsewhere(session, first, earlier)
+                elsewhere = self._elsewhere(session, first, earlier, position.get(main).repeated)
                 yield from self._session(session, position, family, elsewhere)
             except (OSError, SourceLogError) as error:  # deleted meanwhile, perhaps
                 yield Part(problems=[Problem(str(main), str(error).rstrip("."))])
@@ -153,8 +155,8 @@ class CodingLog:
                 if item.waits:
                     continue
                 size = item.end or item.number
-                kind = as_text((as_dict(item.value) or {}).get("type"))[:60] or "no type"
-                word = NOT_JSON if item.problem else f"unknown: {kind}"
+                kind = as_text((as_dict(item.value) or {}).get("type")) or "no type"
+                word = NOT_JSON if item.problem else unknown(kind)
                 part.seen[file.path.name, word] += size > before.size
             why = "no coding agent that is known wrote it, and nothing of it was imported"
             part.problems.append(Problem(str(file.path), why))
@@ -166,18 +168,24 @@ class CodingLog:
         session: TranscriptSession,
         first: tuple[str, str] | None,
         family: Sequence[TranscriptSession],
+        repeated: int,
     ) -> frozenset[str]:
-        """The messages of a session that stand in one that was imported before."""
-        found: set[str] = set()
+        """The messages of a session that stand in one that was imported before, and the first
+        ``repeated``, which stood in one that may be gone."""
+        found = set(self._message_ids(session)[:repeated] if repeated else ())
         for other in family:
             beginning = first_call(other)
             if first is None or beginning is None or beginning[0] == first[0]:
                 continue  # the same session: its rows are the same
-            builder = TurnBuilder(self._scope(other.tool), done=_ALL)
-            for number, event in events_of(other):
-                builder.add(event, number)
-            found.update(builder.message_ids)
+            found.update(self._message_ids(other))
         return frozenset(found)
+
+    def _message_ids(self, session: TranscriptSession) -> list[str]:
+        """Of its prompts and calls, in their order."""
+        builder = TurnBuilder(self._scope(session.tool), done=_ALL)
+        for number, event in events_of(session):
+            builder.add(event, number)
+        return builder.message_ids
 
     # -- a session ------------------
 
@@ -232,6 +240,8 @@ class CodingLog:
             accounts.count(number, item, word)
             yield from self._made(builder.parts(), builder, accounts, position, base)
         turns = max(states[0].turns, builder.turns - 1, builder.repeated)
+        own = (n for n, id_ in enumerate(builder.message_ids, 1) if id_ in elsewhere)
+        repeated = max(own, default=0)
         yield from self._made(builder.end(), builder, accounts, position, base)
         time = base if builder.untimed else 0
         lines = not is_rewritten(main)
@@ -245,6 +255,7 @@ class CodingLog:
                     end,
                     turns if of_main and lines else 0,
                     time if of_main else 0,
+                    repeated if of_main else 0,
                 ),
             )
         part = accounts.part()
@@ -266,7 +277,7 @@ class CodingLog:
             if number < builder.turns and self._read >= _POSITION_EVERY and not is_rewritten(main):
                 known = position.get(main)
                 time = base if builder.untimed else 0
-                position.set(main, FileState(b"\0\0\0\0", known.family, known.size, number, time))
+                position.set(main, replace(known.anew(), size=known.size, turns=number, time=time))
                 self._place(part, position)
             yield part
 

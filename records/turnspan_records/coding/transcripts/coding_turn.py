@@ -105,10 +105,10 @@ class CodingTurn:
         self.nested: list[CodingTurn] = []
         """Of a turn of the user, all subagents' turns."""
         self._around = around
-        self.parent_turn_id = ""
-        self.number = 0
-        self.recorded = True
-        self.closed = False
+        self.parent_turn_id, self.number = "", 0
+        self.recorded, self.closed = True, False
+        self.foreign = False
+        """Whether another session has recorded it."""
         self._start = self._end = start
         self._span_id = ids.span_id(scope.kind, "turn", prompt.message_id)
         self.turn_id = f"{self._span_id:016x}"

@@ -121,6 +121,8 @@ class HistoryCompaction:
     parent: str = ""
     messages: list[Message] = field(default_factory=list[Message])
     """What stands in the place of the history, where that is more than a summary."""
+    kept: str = ""
+    """The first message that stays, with all up to ``parent``: they follow the summary."""
 
 
 @dataclass(slots=True)

@@ -206,13 +206,25 @@ class GeminiReader:
         # The history as it is sent from now on: cut and masked messages, which are known in full,
         # and in the place of those that are gone a summary, the first.
         session = self._start.session_id
-        fresh = [m for m in messages if not self._is_known(wide_id(session, text_in(m, "id")))]
+        ids = [wide_id(session, text_in(message, "id")) for message in messages]
+        fresh = [m for id_, m in zip(ids, messages, strict=True) if not self._is_known(id_)]
         if fresh and fresh[0] is messages[0] and self._order:
-            id_ = wide_id(session, text_in(fresh[0], "id"))
-            parts = parts_of(fresh[0].get("content"))
-            time = time_of(fresh[0].get("timestamp"))
-            self._hold(id_, [HistoryCompaction(id_, time, parts, "auto")], events)
-            fresh = fresh[1:]
+            # What the tool put in stands at the beginning, and what it kept behind it.
+            kept = next((place for place, id_ in enumerate(ids) if self._is_known(id_)), 0)
+            new = messages[: kept or len(messages)]
+            parts, time = parts_of(new[0].get("content")), time_of(new[0].get("timestamp"))
+            compaction = HistoryCompaction(ids[0], time, parts, "auto")
+            compaction.kept = ids[kept] if kept else ""
+            compaction.messages = [
+                {
+                    "role": "user" if message.get("type") == "user" else "assistant",
+                    "parts": parts_of(message.get("content")),
+                }
+                for message in new
+            ]
+            self._hold(ids[0], [compaction], events)
+            self._written.update(ids[1 : len(new)])
+            fresh = fresh[len(new) :]
         for message in fresh:
             self._message(message, events, injected=True)
         return "a compaction" if fresh or len(messages) < len(self._order) else "part of messages"

@@ -20,23 +20,12 @@ from turnspan_clickhouse.rows.tables import LlmCall
 _DIALECT: Final = genai.NAME
 
 
-class HistoryEntry:
-    """One or more messages of a transcript, and what stands before them."""
+class SessionMessages:
+    """Messages that were written together at ``when``, in ns."""
 
-    __slots__ = (
-        "before",
-        "call",
-        "hashes",
-        "landed",
-        "last_result",
-        "messages",
-        "place",
-        "scope",
-        "when",
-    )
+    __slots__ = ("hashes", "landed", "messages", "scope", "when")
 
-    def __init__(self, before: HistoryEntry | None, messages: Sequence[Message], when: int) -> None:
-        self.before = before
+    def __init__(self, messages: Sequence[Message], when: int) -> None:
         self.messages = messages
         """Empty once they are hashed."""
         self.when = when
@@ -44,7 +33,18 @@ class HistoryEntry:
         """Whether an earlier import has them in the store."""
         self.hashes: tuple[bytes, ...] | None = None
         self.scope = ""
-        """The session in which its messages have landed."""
+        """The session in which they have landed."""
+
+
+class HistoryEntry:
+    """Messages of a transcript, and what stands before them. After a compaction, those that it has
+    kept stand in a second entry, behind the summary."""
+
+    __slots__ = ("before", "call", "last_result", "place", "said")
+
+    def __init__(self, before: HistoryEntry | None, said: SessionMessages) -> None:
+        self.before = before
+        self.said = said
         self.place = -1
         """Its place in the path that was built last, if it is there."""
         self.call: HistoryEntry | None = None
@@ -56,9 +56,20 @@ class HistoryEntry:
     def know(self) -> None:
         """An earlier import has a call with this reply, and all that was sent for it."""
         entry: HistoryEntry | None = self
-        while entry is not None and not entry.landed:
-            entry.landed = True
+        while entry is not None and not entry.said.landed:
+            entry.said.landed = True
             entry = entry.before
+
+    def since(self, first: HistoryEntry) -> list[SessionMessages]:
+        """The messages from those of ``first`` to its own; none where ``first`` is not before."""
+        found: list[SessionMessages] = []
+        entry: HistoryEntry | None = self
+        while entry is not None:
+            found.append(entry.said)
+            if entry.said is first.said:
+                return found[::-1]
+            entry = entry.before
+        return []
 
 
 class SessionHistory:
@@ -83,7 +94,7 @@ class SessionHistory:
         missing: list[HistoryEntry] = []
         entry = last
         while entry is not None and not self._is_in_path(entry):
-            if entry.scope not in ("", place.scope):  # of it only the hashes are known
+            if entry.said.scope not in ("", place.scope):  # of it only the hashes are known
                 entry = None
                 break
             missing.append(entry)
@@ -92,26 +103,28 @@ class SessionHistory:
         del self._path[kept:], self._ends[kept:]
         del self._hashes[self._ends[-1] if self._ends else 0 :]
         for each in reversed(missing):
-            if each.hashes is None:
-                each.hashes, each.scope = self._land(each, place), place.scope
+            hashes = each.said.hashes
+            if hashes is None:
+                hashes = self._land(each.said, place)
             each.place = len(self._path)
             self._path.append(each)
-            self._hashes += each.hashes
+            self._hashes += hashes
             self._ends.append(len(self._hashes))
         row.input_messages = self._hashes[:]
         batch.content += 16 * len(self._hashes)
 
     def output_of(self, row: LlmCall, entry: HistoryEntry, parts: list[Part], batch: Batch) -> None:
         """Put a reply into its call's row, and its message into the batch."""
+        reply = entry.said
         if not parts:
-            entry.hashes, entry.messages = (), ()
+            reply.hashes, reply.messages = (), ()
             return
         place = MessageScope(_DIALECT, row.project, row.session_id or row.trace_id, batch)
-        entry.scope = place.scope
-        said: Message = {"role": "assistant", "parts": parts}
-        content = InferenceContent(_DIALECT, {}, {"messages": [said]})
-        add_reply(row, content, entry.when, self._store, place)
-        entry.hashes, entry.messages = tuple(row.output_messages), ()
+        reply.scope = place.scope
+        message: Message = {"role": "assistant", "parts": parts}
+        content = InferenceContent(_DIALECT, {}, {"messages": [message]})
+        add_reply(row, content, reply.when, self._store, place)
+        reply.hashes, reply.messages = tuple(row.output_messages), ()
 
     def settings_of(
         self, row: LlmCall, instructions: str, parameters: dict[str, object], batch: Batch
@@ -129,14 +142,14 @@ class SessionHistory:
     def _is_in_path(self, entry: HistoryEntry) -> bool:
         return 0 <= entry.place < len(self._path) and self._path[entry.place] is entry
 
-    def _land(self, entry: HistoryEntry, place: MessageScope) -> tuple[bytes, ...]:
-        if entry.landed:  # its hash is all that is wanted
+    def _land(self, said: SessionMessages, place: MessageScope) -> tuple[bytes, ...]:
+        if said.landed:  # its hash is all that is wanted
             place = MessageScope(place.dialect, place.project, place.scope, _aside(place.batch))
         found: list[bytes] = []
-        for message in entry.messages:
-            found += self._store.messages([message], place, entry.when)
-        entry.messages = ()
-        return tuple(found)
+        for message in said.messages:
+            found += self._store.messages([message], place, said.when)
+        said.messages, said.hashes, said.scope = (), tuple(found), place.scope
+        return said.hashes
 
 
 def _aside(batch: Batch) -> Batch:

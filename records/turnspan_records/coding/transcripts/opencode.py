@@ -8,6 +8,8 @@ anomalyco/opencode; 0.1 to 1.3), and real exports of 1.2.5. From 1.2 on a sessio
 Counting: a message's ``tokens`` and the ``step-finish`` parts say the same; of several steps the
 message has the last one's, and the steps are summed. ``input`` excludes the cache. The reasoning
 is within ``output``, or (since 1.3) beside it: ``total`` says which. All 0 has not been counted.
+A compaction is a prompt of the tool's own and the summary that answers it; the messages from
+``tail_start_id`` to that prompt stay, and follow the summary.
 ``cost`` is in USD; with counted tokens, 0 is what was paid (a subscription).
 """
 
@@ -126,6 +128,8 @@ class OpenCodeReader:
         """The calls that began sessions of subagents, by session."""
         self._trigger = ""
         """What began the compaction that the next message is the summary of."""
+        self._tail = self._before = self._last = ""
+        """Of it: the first message that it keeps, and the last one. And the last one so far."""
 
     def read(self, value: Any, events: list[CodingEvent]) -> str:
         """As ``TranscriptReader``."""
@@ -172,6 +176,9 @@ class OpenCodeReader:
         for part in parts:
             if part.get("type") == "compaction":
                 self._trigger = "auto" if part.get("auto") is True else "manual"
+                self._tail = wide_id(self._session, text_in(part, "tail_start_id"))
+                self._before = self._last
+        self._last = id_
         if message.get("role") == "user":
             said = _said(parts)
             synthetic = [part for part in parts if part.get("type") == "text"]
@@ -243,7 +250,11 @@ class OpenCodeReader:
         if self._trigger or is_summary:
             summary = [part for part in call.parts if is_summary and part.get("type") == "text"]
             trigger, self._trigger = self._trigger or "auto", ""
-            events.append(HistoryCompaction(f"{id_}:summary", ended, summary, trigger))
+            compaction = HistoryCompaction(f"{id_}:summary", ended, summary, trigger)
+            if summary and self._tail:
+                compaction.kept, compaction.parent = self._tail, self._before
+            self._tail = ""
+            events.append(compaction)
 
     def _run(self, message: str, part: dict[str, Any], events: list[CodingEvent]) -> None:
         """A tool's run, once it has ended."""

@@ -9,6 +9,8 @@ Counting: each assistant message is one call, those of abandoned branches too (t
 ``input`` excludes ``cacheRead`` and ``cacheWrite``; ``totalTokens`` is the sum of all four;
 ``cost.total`` is in USD. An aborted message whose counts are all 0 has not been counted.
 
+A compaction keeps the messages from ``firstKeptEntryId`` on: they follow the summary.
+
 An id of 8 digits is of one session, but a fork copies its entries as they are: with its time an
 entry is known in both. In version 1 an entry's whole line is its id.
 """
@@ -91,6 +93,10 @@ class PiReader:
         self._thinking = ""
         self._ids: dict[str, str] = {}
         """Of entries, as the events have them."""
+        self._order: list[str] = []
+        """Their ids in the events, in the order of the lines; of the header none."""
+        self._follows: dict[str, tuple[str, bool]] = {}
+        """What an entry follows, and whether it is a message."""
         self._passed = PassedOver()
 
     def read(self, value: Any, events: list[CodingEvent]) -> str:
@@ -100,18 +106,24 @@ class PiReader:
             return NOT_AN_OBJECT
         kind = text_in(entry, "type")
         if kind == "session":
+            self._order.append("")
             return self._header(entry, events)
         short = text_in(entry, "id")
         seen = f"{short}@{entry.get('timestamp')}".encode() if short else dumps(entry)
         id_ = hashlib.sha256(seen).hexdigest()[:32]
-        parent = self._passed.before(self._ids.get(text_in(entry, "parentId"), ""))
+        named = self._ids.get(text_in(entry, "parentId"), "")
+        parent, before = self._passed.before(named), len(events)
+        follows = named if short or not self._order else self._order[-1]
+        self._follows[id_] = follows, False
         if short:
             self._ids[short] = id_
-        before = len(events)
-        said = self._entry(kind, entry, id_, parent, events)
-        if len(events) == before:
+        self._order.append(id_)
+        word = self._entry(kind, entry, id_, parent, events)
+        if len(events) == before or kind == "session_info":
             self._passed.add(id_, parent)
-        return said
+        elif kind != "compaction":
+            self._follows[id_] = follows, True
+        return word
 
     def end(self, events: list[CodingEvent]) -> None:
         """As ``TranscriptReader``."""
@@ -143,7 +155,8 @@ class PiReader:
         if kind == "compaction":
             parts = parts_of(text_in(entry, "summary"))
             tokens = count_of(entry.get("tokensBefore"))
-            events.append(HistoryCompaction(id_, time, parts, "", tokens, parent))
+            kept = self._kept(entry, id_)
+            events.append(HistoryCompaction(id_, time, parts, "", tokens, parent, kept=kept))
             return "a compaction"
         if kind in ("custom_message", "branch_summary"):
             parts = parts_of(entry.get("content", entry.get("summary")))
@@ -158,6 +171,22 @@ class PiReader:
             return own_note(kind)
         self._thinking = text_in(entry, "thinkingLevel") or self._thinking
         return own_note(kind) if kind in _STATE else unknown(entry.get("type"))
+
+    def _kept(self, compaction: dict[str, Any], id_: str) -> str:
+        """The first message that a compaction keeps: it names an entry (version 1: its place among
+        the lines) at which that begins, which may say nothing of the conversation."""
+        first = self._ids.get(text_in(compaction, "firstKeptEntryId"), "")
+        place = count_of(compaction.get("firstKeptEntryIndex"))
+        if place is not None and place < len(self._order):
+            first = self._order[place]
+        kept, at = "", self._follows[id_][0]
+        for _ in self._follows if first else ():  # a broken tree may go round
+            before, is_message = self._follows.get(at, ("", False))
+            kept = at if is_message else kept
+            if at == first:
+                return kept
+            at = before
+        return ""
 
     def _message(
         self, message: dict[str, Any], id_: str, time: int, parent: str, events: list[CodingEvent]

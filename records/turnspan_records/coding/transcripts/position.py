@@ -6,7 +6,7 @@ import base64
 import binascii
 import os
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,8 @@ from typing import Final
 from turnspan_records.importing.sources import SourceLogError
 
 _FIXED: Final = struct.Struct(">8s4s4s")
-_VERSION: Final = b"1"
+_VERSIONS: Final = {b"1": 3, b"2": 4}
+"""How many numbers each version has of a file: the first one had no ``repeated``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,12 @@ class FileState:
     """Turns of the user that are in the store for good: the last may still grow."""
     time: int = 0
     """Of a file that says no times: when it was last written when it was first imported, in s."""
+    repeated: int = 0
+    """Prompts and calls, from the first on, that are another session's: its file may be gone."""
+
+    def anew(self) -> FileState:
+        """What stays known of a file that is imported from its beginning."""
+        return replace(self, stamp=b"\0\0\0\0", size=0, turns=0)
 
 
 NO_FAMILY: Final = b"\0\0\0\0"
@@ -52,7 +59,7 @@ class TranscriptPosition:
         """
         try:
             packed = base64.b64decode(text, validate=True)
-            if packed[:1] not in (b"", _VERSION):
+            if packed[:1] not in (b"", *_VERSIONS):
                 raise ValueError("another version")
             return cls(dict(_entries(packed)))
         except (binascii.Error, ValueError, IndexError, struct.error) as error:
@@ -61,10 +68,10 @@ class TranscriptPosition:
             ) from None
 
     def __str__(self) -> str:
-        packed = bytearray(_VERSION)
+        packed = bytearray(b"2")
         for key, state in self.files.items():
             packed += _FIXED.pack(key, state.stamp, state.family)
-            for number in (state.size, state.turns, state.time):
+            for number in (state.size, state.turns, state.time, state.repeated):
                 _put(number, packed)
         return base64.b64encode(packed).decode()
 
@@ -79,11 +86,7 @@ class TranscriptPosition:
     def again(self) -> TranscriptPosition:
         """The position from which everything is imported anew, in the same order (a message is of
         the session that was imported first) and at the same times."""
-        files = {
-            key: FileState(b"\0\0\0\0", NO_FAMILY, 0, 0, state.time)
-            for key, state in self.files.items()
-        }
-        return TranscriptPosition(files)
+        return TranscriptPosition({key: state.anew() for key, state in self.files.items()})
 
 
 def key_of(path: Path) -> bytes:
@@ -119,7 +122,7 @@ def _entries(packed: bytes) -> list[tuple[bytes, FileState]]:
         key, stamp, family = _FIXED.unpack_from(packed, place)
         place += _FIXED.size
         numbers: list[int] = []
-        for _ in range(3):
+        for _ in range(_VERSIONS[packed[:1]]):
             number, place = _number(packed, place)
             numbers.append(number)
         found.append((key, FileState(stamp, family, *numbers)))

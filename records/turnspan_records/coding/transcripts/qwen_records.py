@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan.content.model import as_dict
+from turnspan.content.model import Message, as_dict
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.content_parts import (
     add_new,
@@ -126,11 +126,20 @@ class QwenRecords:
         if subtype == "chat_compression":
             info = object_in(payload, "info")
             history = objects_in(payload, "compressedHistory")
+            messages: list[Message] = [
+                {
+                    "role": "assistant" if message.get("role") == "model" else "user",
+                    "parts": parts_of(message.get("parts")),
+                }
+                for message in history
+            ]
             parts = parts_of(history[0].get("parts")) if history else []
             before = count_of(info.get("originalTokenCount"))
             id_, time = text_in(record, "uuid"), time_of(record.get("timestamp"))
             parent = self._passed.before(text_in(record, "parentUuid"))
-            events.append(HistoryCompaction(id_, time, parts, "", before, parent))
+            compaction = HistoryCompaction(id_, time, parts, "", before, parent)
+            compaction.messages = messages
+            events.append(compaction)
             return "a compaction"
         self._passed.add(text_in(record, "uuid"), text_in(record, "parentUuid"))
         return own_note(subtype or "system")

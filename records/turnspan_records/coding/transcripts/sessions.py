@@ -146,7 +146,7 @@ def state_of(path: Path, position: TranscriptPosition) -> FileState:
     state = position.get(path)
     if is_rewritten(path) or path.stat().st_size >= state.size:
         return state
-    return FileState(b"", state.family, 0, 0, state.time)
+    return state.anew()
 
 
 def is_rewritten(path: Path) -> bool:

@@ -5,14 +5,14 @@ Ids are made of the tool and the message's own id: a message that stands in two 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath, PureWindowsPath
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from turnspan import semconv
-from turnspan.content.model import TOOL_CALL_RESPONSE, as_text, dumps_text
+from turnspan.content.model import TOOL_CALL_RESPONSE, Message, as_text, dumps_text
 from turnspan_records.coding.transcripts.coding_turn import (
     AwaitedTool,
     CodingScope,
@@ -28,7 +28,11 @@ from turnspan_records.coding.transcripts.events import (
     ToolEnd,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.history import HistoryEntry, SessionHistory
+from turnspan_records.coding.transcripts.history import (
+    HistoryEntry,
+    SessionHistory,
+    SessionMessages,
+)
 from turnspan_records.importing.sources import Part
 
 _KEPT_RESULTS: Final = 4_096
@@ -170,10 +174,22 @@ class TurnBuilder:
         call = before if before.call is None else before.call
         return call.last_result or before
 
-    def _enter(self, thread: AgentThread, message_id: str, entry: HistoryEntry) -> None:
-        thread.last = entry
+    def _enter(
+        self,
+        thread: AgentThread,
+        message_id: str,
+        before: HistoryEntry | None,
+        messages: Sequence[Message],
+        kept: Sequence[SessionMessages] = (),
+    ) -> HistoryEntry:
+        """What stands in the history from now on: messages, and those that were kept."""
+        for said in (SessionMessages(messages, thread.time), *kept):
+            before = thread.last = HistoryEntry(before, said)
+        entry = thread.last
+        assert entry is not None
         if message_id:
             self._entries[message_id] = entry
+        return entry
 
     def _open(self, thread: AgentThread, prompt: UserMessage) -> CodingTurn:
         """Begin a turn of a thread."""
@@ -192,7 +208,7 @@ class TurnBuilder:
                 self._scope, facts, prompt, thread.time, asked=self._asked, around=around
             )
             turn.parent_turn_id = asking.turn_id
-            turn.number, turn.recorded = root.number, root.recorded
+            turn.number, turn.recorded, turn.foreign = root.number, root.recorded, root.foreign
             root.nested.append(turn)
         else:
             self._close_root()
@@ -207,9 +223,9 @@ class TurnBuilder:
         self.turns += 1
         turn = self._root = CodingTurn(self._scope, facts, prompt, thread.time, asked=self._asked)
         turn.number = self.turns
-        repeated = prompt.message_id in self._elsewhere
-        turn.recorded = self.turns > self._done and not repeated
-        if repeated and self.repeated == self.turns - 1:
+        turn.foreign = prompt.message_id in self._elsewhere
+        turn.recorded = self.turns > self._done and not turn.foreign
+        if turn.foreign and self.repeated == self.turns - 1:
             self.repeated += 1
         return turn
 
@@ -233,7 +249,7 @@ class TurnBuilder:
         if turn is None:
             prompt = UserMessage(f"{message_id}:turn", thread.time, [])
             return self._open(thread, prompt)
-        if turn.recorded or turn.number <= self._done or message_id in self._elsewhere:
+        if not turn.foreign or message_id in self._elsewhere:
             return turn
         # The other session's turn goes on here, in its own way.
         return self._open(thread, replace(turn.prompt, message_id=f"{message_id}:turn"))
@@ -246,20 +262,19 @@ class TurnBuilder:
         if not event.injected:
             self._open(thread, event)
             self.message_ids.append(event.message_id)
-        entry = HistoryEntry(before, [message] if event.parts else (), thread.time)
-        self._enter(thread, event.message_id, entry)
+        self._enter(thread, event.message_id, before, [message] if event.parts else [])
 
     def _call(self, thread: AgentThread, event: AgentCall) -> None:
         before = self._before(thread, event.parent)
-        began = before.when if before is not None else thread.time
+        began = before.said.when if before is not None else thread.time
         turn = self._running(thread, event.message_id)
         self.message_ids.append(event.message_id)
         message = {"role": "assistant", "parts": event.parts}
-        entry = HistoryEntry(before, [message] if event.parts else (), thread.time)
-        self._enter(thread, event.message_id, entry)
+        entry = self._enter(thread, event.message_id, before, [message] if event.parts else [])
         history = self._history(thread)
         if event.message_id in self._elsewhere and not turn.turn.rounds:
-            turn.recorded = False  # all of it stands elsewhere, also if its prompt has a new id
+            # All of it stands elsewhere, also if its prompt has a new id.
+            turn.recorded, turn.foreign = False, True
         if not turn.recorded or event.message_id in self._elsewhere:
             if turn.number <= self._done and event.message_id not in self._elsewhere:
                 history.know(thread.start.instructions)
@@ -281,21 +296,22 @@ class TurnBuilder:
         elif asked is not None:
             asked.answered = True
         part = {"type": TOOL_CALL_RESPONSE, "id": event.call_id, "response": event.result}
-        entry = HistoryEntry(before, [{"role": "tool", "parts": [part]}], thread.time)
+        message = {"role": "tool", "parts": [part]}
+        entry = self._enter(thread, event.message_id, before, [message])
         if before is not None:
             call = before if before.call is None else before.call
             entry.call = call
             call.last_result = entry
-        self._enter(thread, event.message_id, entry)
 
     def _compaction(self, thread: AgentThread, event: HistoryCompaction) -> None:
         turn = self._running(thread, event.message_id)
-        messages = event.messages or [{"role": "user", "parts": event.parts}]
-        before = None
-        if not event.messages and not event.parts:  # no one knows what is left: what was there is
-            before, messages = self._before(thread, event.parent), []
-        entry = HistoryEntry(before, messages, thread.time)
-        self._enter(thread, event.message_id, entry)
+        summary = [{"role": "user", "parts": event.parts}] if event.parts else []
+        before, first = self._before(thread, event.parent), self._entries.get(event.kept)
+        if messages := event.messages or summary:
+            kept = before.since(first) if before is not None and first is not None else []
+            self._enter(thread, event.message_id, None, messages, kept)
+        else:  # no one knows what is left: what was there is
+            self._enter(thread, event.message_id, before, [])
         if turn.recorded:
             turn.compaction(event, thread.time)
 
