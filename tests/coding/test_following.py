@@ -25,7 +25,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.cli import turnspan
 from turnspan_records.access import open_dsn
-from turnspan_records.coding import folder_changes
+from turnspan_records.coding import folder_changes, follower
 from turnspan_records.coding.folder_changes import FolderChanges
 from turnspan_records.coding.follower import TranscriptFollower
 from turnspan_records.coding.transcripts.tools import coding_log
@@ -133,6 +133,36 @@ def test_a_turn_runs_then_ends_and_lands_once(
     assert follower.land()
     assert ask(embedded_dsn, TURNS) == [*whole[1:], ("Left", "interrupted", 0, 0)]
     follower.close()
+
+
+def test_a_turn_of_a_killed_agent_ends_by_rest(
+    embedded_dsn: Dsn, session: ClaudeSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No file tells of the kill: that so long no line was written does, and that is found like a
+    change. Lines that come later make the turn run again."""
+    following = Following(embedded_dsn, tmp_path / "projects")
+    session.ask("Fix it")
+    session.use("req_1", "toolu_1", "Bash", command="sleep 9")
+    notes = list[str]()
+    changes = iter(
+        FolderChanges(lambda: [tmp_path / "projects"], following.ended, notes.append, sweep=0.1)
+    )
+    next(changes)
+    for _ in range(2):
+        assert following.follower.land()
+        assert ask(embedded_dsn, TURNS) == [("Fix it", "running", 1, 0)]
+    with monkeypatch.context() as patched:
+        for module in (follower, folder_changes):
+            patched.setattr(module, "LIVE_SECONDS", 0)
+        next(changes)
+        assert following.follower.land()
+        assert ask(embedded_dsn, TURNS) == [("Fix it", "interrupted", 1, 0)]
+    session.result("toolu_1", "")
+    next(changes)
+    assert following.follower.land()
+    assert ask(embedded_dsn, TURNS) == [("Fix it", "running", 1, 1)]
+    following.ended.set()
+    following.follower.close()
 
 
 def test_a_process_follows_until_it_is_killed_or_ended(

@@ -43,6 +43,7 @@ LOOKED_AT = {
         *("table", "pieces", "work.record.table", "work.id"),
         *("', '.join(names)", "', '.join(values)"),
     },
+    "follower.py": {"', '.join(names)", "values"},
     "telemetry_join.py": {"record.table", "key", "', '.join(names)", "', '.join(values)"},
     "lookup.py": {"kind", "column", "place", "table", "_TESTS[how]"},
     "inventory.py": {"kind", "column", "table"},

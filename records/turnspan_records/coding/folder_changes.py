@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from turnspan_records.access import Note
+from turnspan_records.coding.transcripts.coding_log import LIVE_SECONDS
 
 SWEEP_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 5.0
@@ -25,8 +26,8 @@ _TICK: Final = 2_000
 _GATHER: Final = 1_000
 """Milliseconds of changes that are one."""
 
-FileStates = dict[str, tuple[int, int, int]]
-"""Inode, size and time of every file."""
+FileStates = dict[str, tuple[int, int, int, bool]]
+"""Inode, size, time and whether it has rested since long, of every file."""
 
 
 class FolderChanges:
@@ -117,8 +118,10 @@ class FolderChanges:
 
 
 def file_states(folders: Sequence[Path]) -> FileStates:
-    """What tells each file of folders from what it was before."""
+    """What tells each file of folders from what it was before; that it has come to rest is a change
+    too."""
     states: FileStates = {}
+    rested = (time.time() - LIVE_SECONDS) * 1e9
     for folder in folders:
         for parent, _, names in os.walk(folder):
             for name in names:
@@ -127,5 +130,6 @@ def file_states(folders: Sequence[Path]) -> FileStates:
                     found = os.stat(path)
                 except OSError:
                     continue  # deleted meanwhile
-                states[path] = (found.st_ino, found.st_size, found.st_mtime_ns)
+                written = found.st_mtime_ns
+                states[path] = (found.st_ino, found.st_size, written, written < rested)
     return states

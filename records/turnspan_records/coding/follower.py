@@ -2,6 +2,10 @@
 
 A position in the store says how far that is, so a follower that is killed goes on where it was, and
 what a tool deletes stays. Where the store is away, rows wait in the spool.
+
+No file says that its agent was killed, agents keep no file open, and several work in one folder at
+once. So a turn counts as interrupted when its session's files have rested for ``LIVE_SECONDS``;
+lines that come later make it run again.
 """
 
 from __future__ import annotations
@@ -18,13 +22,18 @@ from turnspan_clickhouse.files.atomic_files import private_folder
 from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.files.lock_holders import Holder, holder, signed
 from turnspan_clickhouse.receive.settings import FOLLOWING
+from turnspan_clickhouse.rows.record import columns
+from turnspan_clickhouse.rows.tables import TurnSummary
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
+from turnspan_clickhouse.store.client import Store
 from turnspan_records.access import Note, Opener
 from turnspan_records.coding.folder_changes import FolderChanges
 from turnspan_records.coding.telemetry_join import TelemetryJoin
+from turnspan_records.coding.transcripts.coding_log import LIVE_SECONDS
 from turnspan_records.coding.transcripts.tools import TOOLS
 from turnspan_records.importing.import_run import import_log
 from turnspan_records.importing.sources import ImportReport, Part, SourceLog, SourceLogError
+from turnspan_records.sql import statement
 
 _LOCK: Final = "watch.lock"
 _REST: Final = 2.0
@@ -115,6 +124,7 @@ class TranscriptFollower:
             if not report.waiting:
                 with self._opener() as store:
                     self._telemetry.join(store)
+                    _interrupt_rested(store)
         except (SourceLogError, SpoolError, StoreError) as error:
             trouble = f"{str(error).rstrip('.')}. It is tried again."
         else:
@@ -126,6 +136,23 @@ class TranscriptFollower:
             self._note(trouble)
         self._trouble = trouble
         return not trouble
+
+
+_RESTED: Final = {
+    "status": "'interrupted'",
+    "stop_reason": "'interrupted'",
+    "stop_detail": "'no line was written for an hour'",
+    "written_at": "addNanoseconds(written_at, 1)",
+}
+
+
+def _interrupt_rested(store: Store) -> None:
+    """End the turns whose row, written each time a file of their session grew, is old."""
+    names = [name for name, _ in columns(TurnSummary)]
+    values = ", ".join(f"{_RESTED.get(name, name)} AS {name}" for name in names)
+    sql = statement("coding/interrupt_rested", names=", ".join(names), values=values)
+    before = time.time_ns() - round(LIVE_SECONDS * 1e9)
+    store.command(sql, {"before": before}, {"final": 1})
 
 
 def lock_following(spool: Spool) -> FileLock | Holder | None:

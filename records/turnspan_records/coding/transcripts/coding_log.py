@@ -45,7 +45,8 @@ from turnspan_records.importing.sources import Part, Problem, SourceLogError
 AGAIN: Final = "a message of the session before"
 _POSITION_EVERY: Final = 8 * 2**20
 """Bytes that are read between two positions: one names every file."""
-_LIVE_SECONDS: Final = 3600
+LIVE_SECONDS: Final = 3600
+"""How long after its last line a turn that has not ended is said to run."""
 _ALL: Final = 2**62
 
 
@@ -207,7 +208,7 @@ class CodingLog:
             done=states[0].turns,
             elsewhere=elsewhere,
             time=base * 10**9,
-            live=self._live and rested(session) < _LIVE_SECONDS,
+            live=self._live and rested(session) < LIVE_SECONDS,
         )
         accounts = LineAccounts(session, [state.size for state in states])
         readers = [tool.reader(path) for path in session.files]
