@@ -16,7 +16,7 @@ def main() -> int:
     if sys.argv[1:3] == ["hooks", "run"]:
         from turnspan_console.hook_start import leave_to_child
 
-        leave_to_child(read_event="claude-code" in sys.argv[3:4])
+        leave_to_child()
     try:
         import click  # noqa: F401  # pyright: ignore[reportUnusedImport]
         import rich  # noqa: F401  # pyright: ignore[reportUnusedImport]

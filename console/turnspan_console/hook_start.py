@@ -15,12 +15,12 @@ _LONGEST = 16 * 2**20
 _CHILD = "_TURNSPAN_HOOK_CHILD"
 
 
-def leave_to_child(read_event: bool) -> None:
+def leave_to_child() -> None:
     """Go on in a child that the agent does not wait for, and whose end does not end with it; this
-    process exits with 0. ``read_event``: the event comes on standard input, not as an argument."""
+    process exits with 0."""
     if os.environ.pop(_CHILD, ""):
         return
-    event = sys.stdin.read(_LONGEST) if read_event and sys.stdin is not None else ""
+    event = sys.stdin.read(_LONGEST) if sys.stdin is not None else ""
     if sys.platform == "win32":
         import subprocess
 

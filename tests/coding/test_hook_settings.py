@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from turnspan_clickhouse.files.toml_file import toml_tables
 from turnspan_console.cli import turnspan
-from turnspan_records.coding.hook_settings import CLAUDE_EVENTS, TOOLS, HookSettingsError
+from turnspan_records.coding.hook_settings import TOOLS, HookedTool, HookSettingsError
 
 CLAUDE, CODEX = TOOLS
 PROGRAM = ["/opt/a folder/bin/turnspan", "hooks", "run"]
-CLAUDE_TEXTS = (
+TEXTS = (
     "",
     "{}",
     '{\n  "model": "opus",\n  "env": {"A": "ü"}\n}\n',
@@ -25,39 +24,46 @@ CLAUDE_TEXTS = (
     '{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "a \' b"},'
     ' {"type": "prompt", "prompt": "x"}]}]}}',
 )
-CODEX_TEXTS = (
-    "",
-    '# mine\nmodel = "gpt-5"  # fast\n\n[tui]\nnotifications = true\n',
-    '[tui]\nnotify = ["no", "hooks", "run", "codex"]\n',
-    'text = """\nnotify = ["x"]\n"""\r\n[a]\r\n',
-)
 
 
-@pytest.mark.parametrize("text", CLAUDE_TEXTS)
-def test_claude_code_keeps_what_it_has(text: str) -> None:
-    """Each event has our hook once, however often installed; uninstalled, all is as before."""
-    command = [*PROGRAM, "claude-code"]
-    once = CLAUDE.install(text, command)
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.kind)
+@pytest.mark.parametrize("text", TEXTS)
+def test_settings_keep_what_they_have(tool: HookedTool, text: str) -> None:
+    """Each event has our hook once, however often installed; uninstalled, all is as before. The
+    hook of another tool is not ours."""
+    command = [*PROGRAM, tool.kind]
+    once = tool.install(text, command)
     before, after = json.loads(text or "{}"), json.loads(once)
-    assert CLAUDE.installed(once) == command and not CLAUDE.installed(text)
-    assert CLAUDE.install(once, command) == once
-    for event in CLAUDE_EVENTS:
+    assert tool.installed(once) == command and not tool.installed(text)
+    assert tool.install(once, command) == once
+    for event, seconds in tool.events.items():
         assert after["hooks"][event][:-1] == before.get("hooks", {}).get(event, [])
-    moved = CLAUDE.install(once, ["/new/turnspan", "hooks", "run", "claude-code"])
-    assert moved.count("hooks run claude-code") == len(CLAUDE_EVENTS)
-    assert json.loads(CLAUDE.uninstall(moved)) == before
-    assert CLAUDE.uninstall(text) == text
+        assert after["hooks"][event][-1]["hooks"][0]["timeout"] == seconds
+    moved = tool.install(once, ["/new/turnspan", "hooks", "run", tool.kind])
+    assert moved.count(f"hooks run {tool.kind}") == len(tool.events)
+    assert json.loads(tool.uninstall(moved)) == before
+    assert tool.uninstall(text) == text
+    (other,) = (one for one in TOOLS if one is not tool)
+    assert not other.installed(once) and other.uninstall(once) == once
 
 
-@pytest.mark.parametrize("text", CODEX_TEXTS)
-def test_codex_keeps_comments_and_order(text: str) -> None:
-    """One line comes and goes: nothing else changes, not a byte."""
-    command = [*PROGRAM, "codex"]
-    once = CODEX.install(text, command)
-    assert toml_tables(once) == {"notify": command, **toml_tables(text)}
-    assert CODEX.installed(once) == command and not CODEX.installed(text)
-    assert CODEX.install(once, command) == once
-    assert CODEX.uninstall(once) == text == CODEX.uninstall(text)
+def test_codex_runs_a_hook_that_its_user_trusts(tmp_path: Path) -> None:
+    """Every one of ours, by the places that Codex notes: after the user's own, and not theirs."""
+    path, config = tmp_path / "hooks.json", tmp_path / "config.toml"
+    own = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}}'
+    text = CODEX.install(own, [*PROGRAM, "codex"])
+    keys = ["user_prompt_submit:0:0", "stop:1:0", "interrupt:0:0", "session_end:0:0"]
+    assert not CODEX.is_trusted(path, text) and CODEX.is_trusted(path, own)
+
+    def trust(*keys: str) -> bool:
+        tables = (f"[hooks.state.'{path}:{key}']\ntrusted_hash = 'sha256:1'\n" for key in keys)
+        config.write_text("\n".join(('notify = ["beep"]', *tables)))
+        return CODEX.is_trusted(path, text)
+
+    assert trust(*keys) and not trust(*keys[:3])
+    assert not trust("stop:0:0", *(key for key in keys if key != "stop:1:0"))
+    config.write_text("broken = ")
+    assert not CODEX.is_trusted(path, text) and CLAUDE.is_trusted(path, text)
 
 
 @pytest.mark.parametrize(
@@ -66,13 +72,12 @@ def test_codex_keeps_comments_and_order(text: str) -> None:
         (CLAUDE, "{", "not JSON"),
         (CLAUDE, "[]", "no JSON object"),
         (CLAUDE, '{"hooks": {"Stop": {}}}', "no list"),
-        (CODEX, "a = ", "not TOML"),
-        (CODEX, 'notify = ["notify-send"]', "Codex runs only one"),
+        (CODEX, '{"hooks": 1}', "no JSON object"),
     ],
 )
-def test_what_cannot_be_changed_says_why(tool: object, text: str, said: str) -> None:
+def test_what_cannot_be_changed_says_why(tool: HookedTool, text: str, said: str) -> None:
     with pytest.raises(HookSettingsError, match=said):
-        (CLAUDE if tool is CLAUDE else CODEX).install(text, PROGRAM)
+        tool.install(text, PROGRAM)
 
 
 def test_the_command_shows_then_writes_and_undoes_to_the_byte(
@@ -107,15 +112,25 @@ def test_the_command_shows_then_writes_and_undoes_to_the_byte(
     assert run("uninstall", "claude-code", "--yes").exit_code == 0
     assert kept.read_text() == text
 
-    assert run("install", "codex", "--yes").exit_code == 0
+    (tmp_path / "codex").mkdir()
+    config = tmp_path / "codex" / "config.toml"
+    config.write_text('notify = ["beep"]\n')  # of the user: Codex runs it as before
+    assert "type /hooks in Codex" in run("install", "codex", "--yes").stderr
     assert run("install", "claude-code", "--yes").exit_code == 0
-    states = json.loads(run("status", "--format", "json").stdout)
-    assert [one["state"] for one in states] == ["installed", "installed"]
+    asked = run("status", "--format", "json")
+    states = [one["state"] for one in json.loads(asked.stdout)]
+    assert asked.exit_code == 1 and states[0] == "installed" and "trust it" in states[1]
+    hooks = tmp_path / "codex" / "hooks.json"
+    for key in ("user_prompt_submit", "stop", "interrupt", "session_end"):
+        table = f"[hooks.state.'{hooks}:{key}:0:0']\ntrusted_hash = 'sha256:1'\n"
+        config.write_text(config.read_text() + table)
+    assert run("status").exit_code == 0
+    before = config.read_text()
     kept.write_text(kept.read_text().replace('"a": 1', '"a": 2'))
     assert run("uninstall", "claude-code", "--yes").exit_code == 0
     assert json.loads(kept.read_text()) == {"a": 2}
     assert run("uninstall", "codex", "--yes").exit_code == 0
-    assert not (tmp_path / "codex" / "config.toml").exists()
+    assert not hooks.exists() and config.read_text() == before
 
     refused = run("install", "codex", "--yes", "--store", "http://u:secret@db:8123/t")
     assert refused.exit_code == 2 and "secret" not in refused.output

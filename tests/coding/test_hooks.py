@@ -129,6 +129,63 @@ def test_what_becomes_of_edits_is_the_turns_outcome(server_dsn: Dsn, tmp_path: P
     assert rows == {**whole, "kept": "rejected"}
 
 
+def test_codex_tells_of_prompts_interruptions_and_the_end(server_dsn: Dsn, tmp_path: Path) -> None:
+    """So its last turn is judged too. A turn that was cut short without a word is not: no one knows
+    how the agent left its files."""
+    folder, file = tmp_path, tmp_path / "a.py"
+    file.write_text("one\ntwo\n")
+    path = tmp_path / "rollout-2026-11-20T10-10-00-aaaa.jsonl"
+    written = [
+        ("session_meta", {"id": "aaaa", "cwd": str(folder), "cli_version": "0.146.0"}),
+        ("turn_context", {"model": "gpt-5-codex", "cwd": str(folder), "turn_id": "t1"}),
+    ]
+
+    def hook(event: str) -> None:
+        times = (f"2026-11-20T10:10:{second:02d}Z" for second in range(60))
+        lines = zip(times, written, strict=False)
+        path.write_text(
+            "".join(
+                json.dumps({"timestamp": at, "type": kind, "payload": it}) + "\n"
+                for at, (kind, it) in lines
+            )
+        )
+        said = {"session_id": "aaaa", "cwd": str(folder), "transcript_path": str(path)}
+        words = ["hooks", "run", "codex", "--store", str(server_dsn)]
+        run = CliRunner().invoke(
+            turnspan, words, input=json.dumps({**said, "hook_event_name": event})
+        )
+        assert (run.exit_code, run.output) == (0, "")
+
+    def edit(prompt: str, old: str, new: str) -> None:
+        hook("UserPromptSubmit")
+        patch = f"*** Begin Patch\n*** Update File: a.py\n@@\n-{old}\n+{new}\n*** End Patch"
+        file.write_text(file.read_text().replace(old, new))
+        call = {"type": "custom_tool_call", "call_id": prompt, "name": "apply_patch"}
+        output = {"type": "custom_tool_call_output", "call_id": prompt, "output": "Done!"}
+        written.extend(
+            [
+                ("event_msg", {"type": "user_message", "message": prompt}),
+                ("response_item", {**call, "input": patch}),
+                ("response_item", output),
+            ]
+        )
+
+    def judged() -> dict[str, str]:
+        with open_dsn(server_dsn) as store:
+            return {str(row[0]): str(row[1]) for row in store.query(JUDGED).rows}
+
+    edit("kept", "one", "1")
+    written.append(("event_msg", {"type": "task_complete", "turn_id": "t1"}))
+    hook("Stop")
+    edit("interrupted", "two", "2")
+    hook("Interrupt")
+    file.write_text("1\ntwo\n")
+    assert judged() == {"kept": "used"}
+    edit("killed", "two", "II")
+    hook("SessionEnd")
+    assert judged() == {"kept": "used", "interrupted": "rejected"}
+
+
 def test_the_agent_never_waits_and_never_fails(
     server_dsn: Dsn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +207,7 @@ def test_the_agent_never_waits_and_never_fails(
     (check,) = hook_checks(server_dsn)
     assert check.level == "warn" and "of claude-code failed" in check.finding
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
-    event = json.dumps({"type": "agent-turn-complete", "thread-id": "s*/..", "cwd": str(tmp_path)})
-    run = CliRunner().invoke(turnspan, ["hooks", "run", "codex", event])
+    said = {"hook_event_name": "Stop", "session_id": "s*/..", "cwd": str(tmp_path)}
+    event = json.dumps({**said, "transcript_path": None})
+    run = CliRunner().invoke(turnspan, ["hooks", "run", "codex"], input=event)
     assert run.exit_code == 0 and not failure.exists()

@@ -23,6 +23,7 @@ _TOOLS = ("claude-code", "codex")
 """As ``hook_settings`` has them; importing that would slow the command's start."""
 _tool = click.argument("tool", type=click.Choice(_TOOLS))
 _yes = flag("--yes", "Write without asking.")
+_TRUST = "installed, but Codex does not run it yet: type /hooks in Codex and trust it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,10 @@ def command() -> None:
 @_yes
 @store_option
 def install(tool: str, yes: bool) -> None:
-    """Add the hook to the settings of TOOL: Claude Code's settings.json, Codex's config.toml.
+    """Add the hook to the settings of TOOL: Claude Code's settings.json, Codex's hooks.json.
 
     The change is shown first. Without a terminal, --yes writes it. What the file says else stays.
+    Codex runs a new hook once you have trusted it: type /hooks in Codex.
 
     \b
       turnspan hooks install claude-code
@@ -67,6 +69,8 @@ def install(tool: str, yes: bool) -> None:
         return settings.tool.install(text, words)
 
     settings.change(changed, yes=yes)
+    if not settings.is_trusted():
+        note(_TRUST)
 
 
 @command.command("uninstall", short_help="Remove the hook from a coding agent's settings.")
@@ -88,8 +92,8 @@ def uninstall(tool: str, yes: bool) -> None:
 @format_option("table", "json")
 @store_option
 def status(format_: str) -> None:
-    """Show which coding agents have the hook, and whether its program is still there. Exit code 1
-    if it is not.
+    """Show which coding agents have the hook, and whether its program is still there and the agent
+    runs it. Exit code 1 if not.
 
     \b
       turnspan hooks status
@@ -104,6 +108,8 @@ def status(format_: str) -> None:
             state = "installed" if words else "not installed"
             if words and not os.access(words[0], os.X_OK):
                 state = "its program is gone: install again"
+            elif not settings.is_trusted():
+                state = _TRUST
         except (HookSettingsError, Failure) as error:
             words, state = (), str(error)
         found.append(HookState(tool, state, str(settings.path), shlex.join(words)))
@@ -119,21 +125,19 @@ def status(format_: str) -> None:
 
 @command.command("run", short_help="Take an event of a coding agent (it calls this).")
 @_tool
-@click.argument("event", required=False)
 @store_option
-def run(tool: str, event: str | None) -> None:
-    """Take an EVENT of TOOL: Claude Code gives it on standard input, Codex as an argument. The
-    agent is not waited for, and never fails: `turnspan doctor` shows what failed.
+def run(tool: str) -> None:
+    """Take an event of TOOL from standard input, as JSON. The agent is not waited for, and never
+    fails: `turnspan doctor` shows what failed.
 
     \b
-      turnspan hooks run codex '{"type": "agent-turn-complete", "thread-id": "0197..."}'
+      turnspan hooks run claude-code < event.json
     """
     from turnspan_records.coding.hook_events import forget_failure, land_event, remember_failure
 
-    text = event if event is not None else sys.stdin.read()
     dsn = chosen_dsn()
     try:
-        land_event(tool, text, dsn)
+        land_event(tool, sys.stdin.read(), dsn)
     except Exception as error:  # noqa: BLE001  an agent must not fail for its record
         remember_failure(dsn, tool, error)
     else:
@@ -160,6 +164,10 @@ class _Settings:
             return ""
         except (OSError, UnicodeDecodeError) as error:
             raise Failure(f"{self.path} cannot be read: {error}.", UNAVAILABLE) from None
+
+    def is_trusted(self) -> bool:
+        """Whether the tool runs our hooks, where it has them."""
+        return self.tool.is_trusted(self.path, self.text())
 
     def without(self, text: str) -> str | None:
         """The text without the hook; None: there was no file."""

@@ -37,10 +37,10 @@ class HookEventError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HookEvent:
-    """What a hook is told, whichever agent calls it."""
+    """What a hook is told: Claude Code's words, which Codex has too."""
 
     name: str
-    """As Claude Code calls it: ``Stop``, ..."""
+    """``Stop``, ..."""
     session_id: str
     folder: Path
     """The session's working folder."""
@@ -58,19 +58,19 @@ class HookEvent:
         except orjson.JSONDecodeError as error:
             raise HookEventError(f"the event of {tool} is not JSON ({error})") from None
         said: Mapping[Any, Any] = as_dict(loaded) or {}
-        session = said.get("session_id") or said.get("thread-id")
+        session = said.get("session_id")
         if not isinstance(session, str) or not session:
             raise HookEventError(f"the event of {tool} names no session")
-        folder = Path(str(said.get("cwd") or os.getcwd()))
-        if tool == "codex":
-            return cls("Stop", session, folder, _rollout(session, environment))
         named = said.get("transcript_path")
         path = Path(named).expanduser() if isinstance(named, str) and named else None
+        if path is None and tool == "codex":
+            path = _rollout(session, environment)
+        folder = Path(str(said.get("cwd") or os.getcwd()))
         return cls(str(said.get("hook_event_name", "")), session, folder, path)
 
 
 def _rollout(session: str, environment: Mapping[str, str]) -> Path | None:
-    """Codex's transcript of a session, which its event does not name."""
+    """Codex's transcript of a session, where its event does not name it."""
     home = environment.get("CODEX_HOME")
     sessions = (Path(home) if home else Path.home() / ".codex") / "sessions"
     name = f"rollout-*-{''.join(c if c.isalnum() or c == '-' else '?' for c in session)}.jsonl"
@@ -78,8 +78,8 @@ def _rollout(session: str, environment: Mapping[str, str]) -> Path | None:
 
 
 def land_event(tool: str, text: str, dsn: Dsn) -> None:
-    """Do what an event asks for: at a prompt judge the edits of the turn before, at a turn's end
-    land the transcript and note its edits, at a session's end all of it.
+    """Do what an event asks for: at a prompt or a session's end judge the edits of the turn before,
+    at a turn's or a session's end land the transcript, and note the edits that are to be judged.
 
     Raises:
         HookEventError: it is no event.
@@ -91,17 +91,18 @@ def land_event(tool: str, text: str, dsn: Dsn) -> None:
     spool = Spool(dsn.spool)
     judge = EditJudge(spool, event.session_id, event.folder)
     with judge.alone():
-        if event.name == PROMPT:  # before the agent edits again
+        if event.name in (PROMPT, END):  # before the agent edits again
             judge.judge()
+        if event.name == PROMPT:
             return
         with open_dsn(dsn, create=True) as store:
             if event.transcript is not None:
                 _land(tool, event.transcript, store, spool)
             TelemetryJoin().join(store, [event.session_id])
-            judge.note(store)
-            if event.name == END:
-                judge.judge()
+            if event.name == END:  # of a turn cut short it is not known how it left the files
                 judge.forget()
+            else:
+                judge.note(store)
             ship(store, spool=spool)
 
 

@@ -1,11 +1,11 @@
 """The hooks that a coding agent's own settings name: what installing and uninstalling change there.
 
-Sources: Claude Code's hooks reference (``settings.json``, release 2.1.319), and Codex's
-``codex-rs/hooks/src/legacy_notify.rs`` (``notify`` in ``config.toml``: one program, to which Codex
-adds the event as its last argument). Codex's newer ``[hooks]`` run only after the user has reviewed
-them in Codex, so ``notify`` is used.
+Sources: Claude Code's hooks reference (``settings.json``, release 2.1.319); Codex's hooks page
+(``hooks.json``, releases from 0.146 on) and ``codex-rs/hooks/src``. Both files have the same form,
+and an event may have several hooks: the user's stay, and so does Codex's older ``notify``, of which
+there is only one.
 
-Both files are the user's: texts go in and come out, and what is not ours stays as it is.
+The file is the user's: a text goes in and one comes out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,12 +21,8 @@ from typing import Any, Final
 from turnspan.content.model import as_dict, as_list
 from turnspan_clickhouse.files.toml_file import toml_tables
 
-CLAUDE_EVENTS: Final = ("UserPromptSubmit", "Stop", "SessionEnd")
-"""A hook for each tool call would cost the agent a process each, and the transcript has them."""
-_SECONDS: Final = 10
 _MARK: Final = ("hooks", "run")
 """The words of our command that follow the program."""
-_NOTIFY: Final = re.compile(r"^notify[ \t]*=.*$\n?", re.MULTILINE)
 _INDENT: Final = re.compile(r"^\{\r?\n?([ \t]+)\"")
 
 
@@ -45,27 +41,85 @@ class HookedTool:
     folder: str
     """Its folder in the user's home."""
     file: str
-    install: Callable[[str, Sequence[str]], str]
-    """The settings' text with our command."""
-    uninstall: Callable[[str], str]
-    """The settings' text without it."""
-    installed: Callable[[str], Sequence[str]]
-    """Our command, as the settings name it; empty: not at all."""
+    events: Mapping[str, int]
+    """What our command is called at, and how many seconds it may take."""
+    trust_file: str = ""
+    """The file beside it in which the tool notes the hooks that its user trusts; empty: it runs all
+    of them."""
 
     def path(self, home: Path, environment: Mapping[str, str]) -> Path:
         """Its settings, of this user."""
         folder = environment.get(self.home_variable)
         return (Path(folder) if folder else home / self.folder) / self.file
 
+    def install(self, text: str, command: Sequence[str]) -> str:
+        """The settings' text with our command.
 
-def _is_ours(words: Sequence[str], kind: str) -> bool:
-    return any(tuple(words[at : at + 3]) == (*_MARK, kind) for at in range(len(words)))
+        Raises:
+            HookSettingsError: it is not as the tool reads it.
+        """
+        settings = _settings(self.uninstall(text))
+        hooks = settings.setdefault("hooks", {})
+        ours = {"type": "command", "command": shlex.join(command)}
+        for event, seconds in self.events.items():
+            hooks.setdefault(event, []).append({"hooks": [{**ours, "timeout": seconds}]})
+        return _written(settings, text)
+
+    def uninstall(self, text: str) -> str:
+        """The settings' text without it. Raises ``HookSettingsError``."""
+        settings = _settings(text)
+        ours = list(self._ours(settings))
+        if not ours:
+            return text
+        events: dict[str, list[Any]] = settings["hooks"]
+        for event, group, hook, _ in reversed(ours):  # the last first: places before it stay
+            del events[event][group]["hooks"][hook]
+            if not events[event][group]["hooks"]:
+                del events[event][group]
+            if not events[event]:
+                del events[event]
+        if not events:
+            del settings["hooks"]
+        return _written(settings, text)
+
+    def installed(self, text: str) -> Sequence[str]:
+        """Our command, as the settings name it; empty: not at all. Raises ``HookSettingsError``."""
+        return next((words for *_, words in self._ours(_settings(text))), ())
+
+    def is_trusted(self, path: Path, text: str) -> bool:
+        """Whether the tool runs all our hooks in its settings, which are this text.
+
+        A hook that was changed after its user had trusted it cannot be told from one that was not.
+        """
+        if not self.trust_file:
+            return True
+        try:
+            found = toml_tables(path.with_name(self.trust_file).read_text("utf-8"))
+        except (OSError, ValueError):  # without the file no hook is trusted
+            found = {}
+        states = as_dict((as_dict(found.get("hooks")) or {}).get("state")) or {}
+        keys = (
+            f":{re.sub('(?<!^)(?=[A-Z])', '_', event).lower()}:{group}:{hook}"
+            for event, group, hook, _ in self._ours(_settings(text))
+        )
+        places = {str(path), str(path.resolve())}
+        return all(
+            any((as_dict(states.get(place + key)) or {}).get("trusted_hash") for place in places)
+            for key in keys
+        )
+
+    def _ours(self, settings: Mapping[Any, Any]) -> Iterator[tuple[str, int, int, list[str]]]:
+        """Our hooks: event, place of its group, place in the group, words."""
+        mark = (*_MARK, self.kind)
+        for event, groups in settings.get("hooks", {}).items():
+            for at, group in enumerate(groups):
+                for number, hook in enumerate(as_list((as_dict(group) or {}).get("hooks")) or []):
+                    words = _words(hook)
+                    if any(tuple(words[one : one + 3]) == mark for one in range(len(words))):
+                        yield event, at, number, words
 
 
-# -- Claude Code ------------------
-
-
-def _claude_settings(text: str) -> dict[Any, Any]:
+def _settings(text: str) -> dict[Any, Any]:
     try:
         loaded: Any = json.loads(text) if text.strip() else {}
     except ValueError as error:
@@ -78,7 +132,7 @@ def _claude_settings(text: str) -> dict[Any, Any]:
     return settings
 
 
-def _claude_words(hook: Any) -> list[str]:
+def _words(hook: Any) -> list[str]:
     command = (as_dict(hook) or {}).get("command")
     try:
         return shlex.split(command) if isinstance(command, str) else []
@@ -86,107 +140,25 @@ def _claude_words(hook: Any) -> list[str]:
         return []
 
 
-def _claude_text(settings: Mapping[Any, Any], before: str) -> str:
+def _written(settings: Mapping[Any, Any], before: str) -> str:
     indent = _INDENT.match(before.lstrip("\ufeff"))
     written = json.dumps(settings, indent=indent[1] if indent else 2, ensure_ascii=False)
     return written + ("\n" if before.endswith("\n") or not before else "")
 
 
-def _with_claude_hooks(text: str, command: Sequence[str]) -> str:
-    settings = _claude_settings(_without_claude_hooks(text))
-    hooks = settings.setdefault("hooks", {})
-    ours = {"type": "command", "command": shlex.join(command), "timeout": _SECONDS}
-    for event in CLAUDE_EVENTS:
-        hooks.setdefault(event, []).append({"hooks": [ours]})
-    return _claude_text(settings, text)
-
-
-def _without_claude_hooks(text: str) -> str:
-    settings = _claude_settings(text)
-    events: dict[str, list[Any]] = settings.get("hooks", {})
-    removed = False
-    for event, groups in list(events.items()):
-        left: list[Any] = []
-        for group in groups:
-            hooks = as_list((as_dict(group) or {}).get("hooks")) or []
-            kept = [hook for hook in hooks if not _is_ours(_claude_words(hook), "claude-code")]
-            if len(kept) == len(hooks):
-                left.append(group)
-            elif kept:
-                left.append({**group, "hooks": kept})
-        if left != groups:
-            removed = True
-            events[event] = left
-            if not left:
-                del events[event]
-    if removed and not events:
-        del settings["hooks"]
-    return _claude_text(settings, text) if removed else text
-
-
-def _claude_command(text: str) -> Sequence[str]:
-    for groups in _claude_settings(text).get("hooks", {}).values():
-        for group in groups:
-            for hook in as_list((as_dict(group) or {}).get("hooks")) or []:
-                words = _claude_words(hook)
-                if _is_ours(words, "claude-code"):
-                    return words
-    return ()
-
-
-# -- Codex ------------------
-
-
-def _codex_settings(text: str) -> dict[str, Any]:
-    try:
-        return toml_tables(text)
-    except ValueError as error:
-        raise HookSettingsError(f"it {error}: correct it first") from None
-
-
-def _codex_command(text: str) -> Sequence[str]:
-    words = as_list(_codex_settings(text).get("notify")) or []
-    named = [str(word) for word in words]
-    return named if _is_ours(named, "codex") else ()
-
-
-def _with_codex_notify(text: str, command: Sequence[str]) -> str:
-    text = _without_codex_notify(text)
-    settings = _codex_settings(text)
-    if "notify" in settings:
-        raise HookSettingsError(
-            "its `notify` names another program, and Codex runs only one: have that program call "
-            f"`{shlex.join(command)}` with its last argument, or remove `notify`"
-        )
-    # A key of no table stands before the first table; JSON's strings are TOML's.
-    changed = f"notify = {json.dumps(list(command), ensure_ascii=False)}\n{text}"
-    if _codex_settings(changed) != {"notify": list(command), **settings}:
-        raise HookSettingsError("`notify` cannot be put into it: add it by hand")
-    return changed
-
-
-def _without_codex_notify(text: str) -> str:
-    if not _codex_command(text):
-        return text
-    kept = _codex_settings(text)
-    del kept["notify"]
-    for found in _NOTIFY.finditer(text):
-        changed = text[: found.start()] + text[found.end() :]
-        try:
-            if _codex_settings(changed) == kept:
-                return changed
-        except HookSettingsError:
-            continue  # a line of a longer text, or the first of several
-    raise HookSettingsError("its `notify` is not one line: remove it by hand")
-
+# A hook for each tool call would cost the agent a process each, and the transcript has them. Claude
+# Code tells of no interruption; for its `StopFailure`, a release before 2.1.101 would ignore the
+# whole file. Codex leaves out events that it does not know.
+_TURN: Final = {"UserPromptSubmit": 10, "Stop": 10}
 
 TOOLS: Final = (
     HookedTool(
         *("claude-code", "CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
-        *(_with_claude_hooks, _without_claude_hooks, _claude_command),
+        {**_TURN, "SessionEnd": 10},
     ),
     HookedTool(
-        *("codex", "CODEX_HOME", ".codex", "config.toml"),
-        *(_with_codex_notify, _without_codex_notify, _codex_command),
+        *("codex", "CODEX_HOME", ".codex", "hooks.json"),
+        {**_TURN, "Interrupt": 3, "SessionEnd": 3},
+        "config.toml",
     ),
 )
