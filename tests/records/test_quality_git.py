@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import time
 from contextlib import nullcontext
@@ -263,6 +264,31 @@ def test_what_is_no_repository_is_said(project: Project, tmp_path: Path) -> None
     project.git("clone", "-q", "--depth=1", f"file://{project.folder}", str(tmp_path / "clone"))
     with pytest.raises(SourceError, match="--unshallow"):
         Repository(tmp_path / "clone")
+
+
+def test_git_may_complain_at_length(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However it is asked: more than a pipe takes does not stop it, and of a refusal the last line
+    is told."""
+    real, wrapper = shutil.which("git"), tmp_path / "bin" / "git"
+    wrapper.parent.mkdir()
+    wrapper.write_text(f'#!/bin/sh\nyes "warning: odd" | head -c 500000 >&2\nexec {real} "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+    repository = Repository(project.folder)
+    paths = repository.text("ls-files").split()
+    ids = [repository.text("rev-parse", f"HEAD:{path}").strip() for path in paths]
+    assert list(repository.blobs(ids)) == [OLD.encode(), b"print('other')\n"]
+    assert list(repository.lines("ls-files")) == [path.encode() for path in paths]
+    assert next(iter(repository.lines("log", "--format=%s"))) == b"Begin"
+    assert not repository.has("0" * 40) and repository.descends("HEAD", "HEAD")
+    with pytest.raises(SourceError, match="bad revision"):
+        repository.text("log", "nowhere", "--")
+    with pytest.raises(SourceError, match="bad revision"):
+        list(repository.lines("log", "nowhere", "--"))
+    with pytest.raises(SourceError, match=f"no {'0' * 40} missing"):
+        list(repository.blobs([*ids, "0" * 40]))
 
 
 def look(store: Store, folder: Path, days: float, start: int, **given: Any) -> QualityReport:

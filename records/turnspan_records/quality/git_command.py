@@ -7,11 +7,12 @@ characters are in them, and no answer is longer than a limit.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
@@ -27,6 +28,12 @@ _SAFE: Final = (
     *("-c", "log.showSignature=false", "-c", "diff.external=", "-c", "protocol.allow=never"),
     *("-c", "core.quotePath=false", "-c", "log.mailmap=false"),
 )
+_ENVIRONMENT: Final = {
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_CONFIG_COUNT": "0",
+}
 _LOG: Final = (
     *("log", "--first-parent", "-m", "--raw", "--no-abbrev", "--no-renames", "-z"),
     *("--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", "--no-decorate"),
@@ -66,7 +73,7 @@ class Repository:
             raise SourceError(f"{folder} is not a folder.")
         if self._line("rev-parse", "--is-shallow-repository") == "true":
             raise SourceError(f"{folder} is a shallow clone: run `git fetch --unshallow` in it.")
-        if self._run(("rev-parse", "--verify", "--quiet", "HEAD"))[0]:
+        if not self._succeeds("rev-parse", "--verify", "--quiet", "HEAD"):
             raise SourceError(f"{folder.absolute()} has no commit yet.")
         roots = self.text("rev-list", "--max-parents=0", "--first-parent", "HEAD").split()
         self.first_commit: str = roots[-1]
@@ -109,11 +116,11 @@ class Repository:
 
     def descends(self, commit: str, from_: str) -> bool:
         """Whether a commit has another one in its history."""
-        return self._run(("merge-base", "--is-ancestor", from_, commit))[0] == 0
+        return self._succeeds("merge-base", "--is-ancestor", from_, commit)
 
     def has(self, commit: str) -> bool:
         """Whether there is such a commit."""
-        return self._run(("cat-file", "-e", f"{commit}^{{commit}}"))[0] == 0
+        return self._succeeds("cat-file", "-e", f"{commit}^{{commit}}")
 
     def blob(self, id_: str) -> bytes:
         """A file's content, as it was committed."""
@@ -148,91 +155,85 @@ class Repository:
         return self._bytes(*arguments).decode("utf-8", "surrogateescape")
 
     def _bytes(self, *arguments: str) -> bytes:
-        status, answer, told = self._run(arguments)
-        if status:
-            raise self._refused(status, told)
+        with self._asking(arguments) as (git, answers):
+            late = threading.Timer(SECONDS, git.kill)
+            late.start()
+            try:
+                answer = answers.read(LIMIT + 1)
+            finally:
+                late.cancel()
+            if len(answer) > LIMIT:
+                raise SourceError(f"git answers with more than {LIMIT // 2**20} MB.")
         return answer
 
+    def _succeeds(self, *arguments: str) -> bool:
+        try:
+            self._bytes(*arguments)
+        except SourceError:
+            return False
+        return True
+
     def blobs(self, ids: Iterable[str]) -> Iterator[bytes]:
-        """The contents of files as they were committed, in the order of their ids."""
+        """The contents of files as they were committed, in the order of their ids.
+
+        Raises:
+            SourceError: there is no such file.
+        """
         with tempfile.TemporaryFile() as asked:
             asked.write("".join(f"{id_}\n" for id_ in ids).encode("ascii"))
             asked.seek(0)
-            with self._start(("cat-file", "--batch"), asked) as process:
-                assert process.stdout is not None
-                for head in process.stdout:
+            with self._asking(("cat-file", "--batch"), asked) as (_, answers):
+                for head in answers:
                     size = head.split()[-1]
                     if not size.isdigit():
-                        process.kill()
                         raise SourceError(f"git has no {head.decode('ascii', 'replace').strip()}.")
-                    yield process.stdout.read(int(size) + 1)[:-1]
-
-    def _start(
-        self, arguments: tuple[str, ...], asked: IO[bytes] | None = None
-    ) -> subprocess.Popen[bytes]:
-        command = [os.fsencode(one) for one in ("git", *_SAFE, *arguments)]
-        try:
-            # Without what turns `git` to another repository or has it run something.
-            kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-            return subprocess.Popen(
-                command,
-                cwd=self._folder,
-                env={
-                    **kept,
-                    "LC_ALL": "C",
-                    "GIT_TERMINAL_PROMPT": "0",
-                    "GIT_NO_LAZY_FETCH": "1",
-                    "GIT_CONFIG_COUNT": "0",
-                },
-                stdin=asked or subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
-        except FileNotFoundError:
-            raise SourceError("There is no `git` on the path.") from None
+                    yield answers.read(int(size) + 1)[:-1]
 
     def lines(self, *arguments: str) -> Iterator[bytes]:
-        """The lines of a long answer, as they come, without their line feeds."""
-        process = self._start(arguments)
-        errors: list[bytes] = []
-        assert process.stdout is not None and process.stderr is not None
-        told = threading.Thread(target=_drain, args=(process.stderr, errors))
-        told.start()
-        with process:
+        """The lines of a long answer, as they come, without their line feeds.
+
+        Raises:
+            SourceError: git refuses, perhaps after some lines.
+        """
+        with self._asking(arguments) as (_, answers):
+            for line in answers:
+                yield line.removesuffix(b"\n")
+
+    @contextlib.contextmanager
+    def _asking(
+        self, arguments: tuple[str, ...], asked: IO[bytes] | None = None
+    ) -> Generator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
+        """Git while it answers, and its answer. It is killed where the reader has enough.
+
+        What it says beside goes to a file: a pipe that nobody reads fills up, and git waits.
+        """
+        command = [os.fsencode(one) for one in ("git", *_SAFE, *arguments)]
+        # Without what turns `git` to another repository or has it run something.
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+        with tempfile.TemporaryFile() as said:
             try:
-                for line in process.stdout:
-                    yield line.removesuffix(b"\n")
-            except BaseException:  # the reader has enough
-                process.kill()
-                raise
-            finally:
-                told.join()
-        if process.wait():
-            raise self._refused(process.returncode, b"".join(errors))
-
-    def _refused(self, status: int, told: bytes) -> SourceError:
-        said = told.decode("utf-8", "replace").strip().splitlines()
-        why = said[-1] if said else f"status {status}"
-        return SourceError(f"git cannot be asked about {self._folder}: {why}")
-
-    def _run(self, arguments: tuple[str, ...]) -> tuple[int, bytes, bytes]:
-        process = self._start(arguments)
-        errors: list[bytes] = []
-        assert process.stdout is not None and process.stderr is not None
-        told = threading.Thread(target=_drain, args=(process.stderr, errors))
-        late = threading.Timer(SECONDS, process.kill)
-        told.start()
-        late.start()
-        with process:
-            answer = process.stdout.read(LIMIT + 1)
-            if len(answer) > LIMIT:
-                process.kill()
-            told.join()
-            status = process.wait()
-            late.cancel()
-        if len(answer) > LIMIT:
-            raise SourceError(f"git answers with more than {LIMIT // 2**20} MB.")
-        return status, answer, b"".join(errors)
+                git = subprocess.Popen(
+                    command,
+                    cwd=self._folder,
+                    env=kept | _ENVIRONMENT,
+                    stdin=asked or subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=said,
+                )
+            except FileNotFoundError:
+                raise SourceError("There is no `git` on the path.") from None
+            with git:
+                assert git.stdout is not None
+                try:
+                    yield git, git.stdout
+                except BaseException:
+                    git.kill()
+                    raise
+            if git.returncode:
+                said.seek(max(0, said.seek(0, os.SEEK_END) - 4_096))
+                lines = said.read().decode("utf-8", "replace").strip().splitlines()
+                why = lines[-1] if lines else f"status {git.returncode}"
+                raise SourceError(f"git cannot be asked about {self._folder}: {why}")
 
 
 def parsed(answer: str) -> list[FileCommit]:
@@ -272,9 +273,3 @@ def _change(head: str, status: str, before: str, after: str, path: str) -> FileC
 def _plain(text: str) -> str:
     """A text that can be written down; paths stay the bytes that they are."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _drain(stream: IO[bytes], into: list[bytes]) -> None:
-    into.append(stream.read(65_536))
-    while stream.read(65_536):
-        pass
