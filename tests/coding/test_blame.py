@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -202,7 +203,9 @@ def called(*arguments: str) -> Result:
     return CliRunner().invoke(turnspan, arguments)
 
 
-def test_the_commands(embedded_dsn: Dsn, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands(
+    embedded_dsn: Dsn, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """``blame`` names lines, a range and the share of files, ``survival`` what stands; what is
     hidden in a text is shown, a wrong question is answered by a sentence."""
     monkeypatch.setenv("TURNSPAN_STORE", str(embedded_dsn))
@@ -213,12 +216,22 @@ def test_the_commands(embedded_dsn: Dsn, world: World, monkeypatch: pytest.Monke
     world.turns[-1].cost_usd = None
     world.agent("two.py", world.block("two.py", "t2", ""), "t2")
     world.agent("two.py", world.files["two.py"][:3], "t3")
+    world.away = True  # a clone that is not on this machine, of a repository that is
+    world.agent("three.py", world.block("three.py", "t4", ""), "t4")
+    world.away = False
+    del world.files["three.py"]
     world.commit("both", "Bo")
     world.files["two.py"][2:] = [Line("    result = by_hand_of_bo(1)", "Bo", "")]
     world.now += 3 * 86_400
     world.commit("by hand", "Bo")
     with migrated(embedded_dsn) as store:
-        insert(store, *world.turns, *world.tools)
+        elsewhere = {
+            "process.working_directory": "/gone/x",
+            "vcs.repository.url.full": "git@example.org:team/x.git",
+        }
+        gone = replace(world.turns[0], turn_id="gone", span_id="gone", attributes=elsewhere)
+        tool = replace(world.tools[0], turn_id="gone", span_id="gonetool")
+        insert(store, *world.turns, *world.tools, gone, tool)
 
     evil = called("blame", "evil\x1b[31m.py")
     assert evil.exit_code == 0, evil.output
@@ -232,6 +245,10 @@ def test_the_commands(embedded_dsn: Dsn, world: World, monkeypatch: pytest.Monke
     assert (first["agent"], first["prompt"]) == (world.turns[1].agent_name, "Please do t2")
     assert first["cost_usd"] > 0
     assert (second["author"], second["person"]) == ("person", "Bo")
+    assert list(first) == list(second)  # a program reads both alike
+    agents = ("project", "session_id", "turn_id", "agent", "model", "tool", "call_id", "cost_usd")
+    assert all(first[name] is not None for name in agents)
+    assert all(second[name] is None for name in (*agents, "prompt", "outcome"))
     shares = json.loads(called("blame", "--format", "json").output)
     by_path = {one["path"]: one for one in shares["files"]}
     assert by_path["two.py"]["agents"] == 2
@@ -247,7 +264,16 @@ def test_the_commands(embedded_dsn: Dsn, world: World, monkeypatch: pytest.Monke
         answer = called("blame", wrong)
         assert (answer.exit_code, said in answer.output) == (code, True), answer.output
 
-    groups = json.loads(called("survival", "--by", "tool", "--format", "json").output)["groups"]
+    words = ("survival", "--by", "tool", "--format", "json")
+    given = json.loads(called(*words, str(world.folder)).stdout)
+    groups = given["groups"]
+    monkeypatch.chdir(tmp_path)  # where there is none: the records name it, and others
+    every = json.loads(called(*words).stdout)
+    assert every == {**given, "left_out": {"/gone/x": "/gone/x is not a folder."}}
+    assert given["left_out"] == {}
+    shown = called("survival")
+    assert "1 folder of agents left out, no repository here: /gone/x" in shown.stderr
+    assert called("survival", "/gone/x").exit_code == 3
     lines = sum(one["lines"] for one in groups)
     day, week, month, now = (
         [sum(one["after"][at][part] for one in groups) for part in ("lines", "standing")]

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from turnspan_records.coding.authorship.edits import FileChange, added, changes_of
+from support.landing import insert
+from support.rows import PROJECT, tool, turn
+from turnspan_clickhouse.rows.tables import ToolCall
+from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.questions import ask
+from turnspan_records.access.window import window_parameters
+from turnspan_records.coding.authorship.edits import (
+    CHANGING,
+    EDITORS,
+    SHELLS,
+    FileChange,
+    added,
+    changes_of,
+)
 from turnspan_records.coding.authorship.recorded_edits import address_of
 
 PATCH = """*** Begin Patch
@@ -133,3 +147,30 @@ def test_addresses_of_one_repository_are_equal() -> None:
         "https://token:x@GitHub.com/team/shop.git",
     )
     assert {address_of(url) for url in urls} == {"github.com/team/shop"}
+
+
+def test_every_question_finds_the_same_tools(embedded: Store) -> None:
+    """Whoever asks for calls that change files has those of all agents, however a name is written;
+    none that failed, and none of tools that only sound so."""
+    named = ["Edit", "functions.apply_patch", "str_replace_based_edit_tool", "Write-File", "insert"]
+    shells = ["run_terminal_cmd", "local shell"]
+    others = ["TodoWrite", "write_stdin", "mcp__tracker__create_issue", "Read"]
+    names = named + shells + others
+    values = {"turn_id": "t1", "session_id": "s1", "call_id": "k"}
+    rows: list[ToolCall] = [
+        tool(f"x{at}", at, name=name, **values) for at, name in enumerate(names)
+    ]
+    rows.append(tool("failed", 99, name="Edit", failed=True, **values))
+    insert(embedded, turn("t1", session_id="s1"), *rows)
+
+    def found(name: str, tools: Sequence[str] = CHANGING, **given: object) -> list[str]:
+        return [str(row["name"]) for row in ask(embedded, name, tools=tools, **given).dicts()]
+
+    assert sorted(EDITORS | SHELLS) == CHANGING and not EDITORS & SHELLS
+    assert found("coding/session_edits", session="s1", since=0) == named + shells
+    assert found("coding/authorship/tools", turns=["t1"]) == named + shells
+    place = {"after_project": "", "after_session": "", "after_time": 0, "after_span": "", "page": 9}
+    window = window_parameters(PROJECT, None, **place)
+    assert found("coding/edits", sorted(EDITORS), **window) == named
+    turns = ask(embedded, "coding/authorship/turns", project=PROJECT, tools=["edit"]).dicts()
+    assert [one["turn_id"] for one in turns] == ["t1"]

@@ -100,9 +100,7 @@ def test_a_line_names_the_prompt_that_wrote_it(
     monkeypatch.chdir(folder)
     found = {line["text"].strip(): line for line in asked("blame", "price.py")["lines"]}
     wrote = {
-        text: (line.get("agent", ""), line.get("prompt", ""))
-        for text, line in found.items()
-        if text
+        text: (line["agent"] or "", line["prompt"] or "") for text, line in found.items() if text
     }
     assert wrote == {
         "import decimal": ("", ""),

@@ -15,7 +15,7 @@ from receive.otlp import SECOND, T0, Said, logs
 from receive.serving import PROTOBUF, Served, serving
 from support.claude_sessions import ClaudeSession
 from turnspan_clickhouse.files.atomic_files import private_folder
-from turnspan_clickhouse.receive.settings import FOLLOWING, follows_transcripts
+from turnspan_clickhouse.receive.settings import FOLLOWING, NEWS, follows_transcripts
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.cli import turnspan
 from turnspan_records.access import open_dsn
@@ -161,6 +161,7 @@ def test_each_thing_is_one_record(server_dsn: Dsn, tmp_path: Path, first: str) -
         if order == "telemetry":
             with serving(server_dsn) as served:
                 send(served, telemetry())
+            assert (server_dsn.spool / FOLLOWING / NEWS / "received").exists(), "no follower wakes"
         else:
             import_transcripts(server_dsn, folder, "--again")
     stated = (Decimal("0.5"), "provider")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from turnspan_records.coding.authorship.blame import FileShare, RepositoryBlame
     from turnspan_records.coding.authorship.line_authors import LineAuthor
 
+_OF_TURN = ("project", "session_id", "turn_id", "agent", "prompt", "outcome")
+_OF_EDIT = ("model", "tool", "call_id")
 _LINES = re.compile(r"(.+?):(\d+)(?:-(\d+))?")
 
 
@@ -87,7 +89,8 @@ def _day(seconds: int) -> datetime:
 
 def _as_json(blame: RepositoryBlame, line: LineAuthor, decisions: dict[str, str]) -> dict[str, Any]:
     edit, before = line.edit, line.before
-    made: dict[str, Any] = {
+    turn = edit.turn if edit else None
+    return {
         "line": line.number,
         "text": line.text,
         "author": "agent" if edit else "person",
@@ -96,23 +99,11 @@ def _as_json(blame: RepositoryBlame, line: LineAuthor, decisions: dict[str, str]
         "time": _day(line.time),
         "evidence": line.evidence,
         "changed_from_turn_id": before.turn.turn_id if before else "",
+        **{name: getattr(turn, name, None) for name in _OF_TURN},
+        **{name: getattr(edit, name, None) for name in _OF_EDIT},
+        "cost_usd": blame.cost_of_line(edit) if edit else None,
+        "artifact_decision": decisions.get(turn.turn_id, "") if turn else None,
     }
-    if edit is not None:
-        turn = edit.turn
-        made |= {
-            "project": turn.project,
-            "session_id": turn.session_id,
-            "turn_id": turn.turn_id,
-            "agent": turn.agent,
-            "model": edit.model,
-            "tool": edit.tool,
-            "call_id": edit.call_id,
-            "cost_usd": blame.cost_of_line(edit),
-            "prompt": turn.prompt,
-            "outcome": turn.outcome,
-            "artifact_decision": decisions.get(turn.turn_id, ""),
-        }
-    return made
 
 
 def _print_lines(blame: RepositoryBlame, lines: list[LineAuthor], output: Output) -> None:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from turnspan_console.output import Output
     from turnspan_records.coding.authorship.survival import Outcome, Standing, Survival
 
+_NAMED = 5
+"""Folders that are named to people."""
+
 
 @click.command("survival", short_help="Count how many of the agents' lines stand after days.")
 @click.argument("repositories", nargs=-1, metavar="[REPO]...", type=click.Path(path_type=Path))
@@ -36,28 +39,45 @@ if TYPE_CHECKING:
 @format_option("table", "json")
 @store_option
 def command(repositories: tuple[Path, ...], by: str, project: str, format_: str) -> None:
-    """Count how many of the lines that coding agents wrote in git repositories (default: this one)
-    stand on the main line after 1, 7 and 30 days, and what a line that stands cost.
+    """Count how many of the lines that coding agents wrote in git repositories stand on the main
+    line after 1, 7 and 30 days, and what a line that stands cost. Without REPO: in those of this
+    machine that the records name.
 
     A column counts the lines that are old enough for it.
 
     \b
-      turnspan survival
-      turnspan survival ~/one ~/other --by repository
+      turnspan survival --by repository
+      turnspan survival ~/one ~/other
     """
-    from turnspan_console.output import Output
-    from turnspan_records.coding.authorship.survival import repository_outcomes, survival
+    from turnspan_console.output import Output, note
+    from turnspan_console.values import counted
+    from turnspan_records.coding.authorship.recorded_edits import editing_turns
+    from turnspan_records.coding.authorship.survival import (
+        recorded_repositories,
+        repository_outcomes,
+        survival,
+    )
+    from turnspan_records.quality.git_command import Repository
     from turnspan_records.quality.sources import SourceError
 
-    found: list[Outcome] = []
+    outcomes: list[Outcome] = []
     with open_chosen() as store, failing(SourceError, code=UNAVAILABLE):
-        for folder in repositories or (Path(),):
-            found += repository_outcomes(store, folder, project, by, round(time.time()))
-    groups = survival(found)
+        turns = editing_turns(store, project)
+        chosen, reasons = [Repository(one) for one in repositories], dict[str, str]()
+        if not repositories:
+            chosen, reasons = recorded_repositories(turns)
+        for repository in chosen:
+            outcomes += repository_outcomes(store, repository, turns, by, round(time.time()))
+    groups = survival(outcomes)
+    elsewhere = {one.edit.turn.folder for one in outcomes}  # a clone of it is here
+    left_out = {folder: why for folder, why in reasons.items() if folder not in elsewhere}
     if format_ == "json":
-        Output().json({"by": by, "groups": groups})
+        Output().json({"by": by, "groups": groups, "left_out": left_out})
     elif groups:
         _print(groups, by, Output())
+    if left_out:
+        names = ", ".join(list(left_out)[:_NAMED]) + ", ..." * (len(left_out) > _NAMED)
+        note(f"{counted(len(left_out), 'folder')} of agents left out, no repository here: {names}")
     if not groups:
         raise Failure("No recorded agent wrote a line here: see `turnspan import`.", FINDING)
 

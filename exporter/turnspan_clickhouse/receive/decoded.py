@@ -101,6 +101,8 @@ class Decoded:
     parts: int = field(default_factory=lambda: MAX_PARTS)
     """Events and links that may still be kept."""
     groups: int = field(default_factory=lambda: MAX_GROUPS)
+    completes_transcripts: bool = False
+    """Whether spans in it are telemetry that completes the records of transcripts."""
     any_time: bool = False
     """Whether spans may have begun at any time: they are of a file, and nobody else's wait."""
 

@@ -155,11 +155,12 @@ class Intake:
             decoded = _DECODERS[signal, kind](plain, shared)
             for events in self._agents:
                 events.add_spans(decoded)
-            if any(map(_is_coding, decoded.spans)) and self._has_transcripts():
-                decoded.spans = [
-                    replace(one, span=as_telemetry(one.span)) if _is_coding(one) else one
-                    for one in decoded.spans
-                ]
+            spans = decoded.spans
+            coding = [at for at, one in enumerate(spans) if _is_coding(one)]
+            if coding and self._has_transcripts():
+                decoded.completes_transcripts = True
+                for at in coding:
+                    spans[at] = replace(spans[at], span=as_telemetry(spans[at].span))
             return decoded
         except MalformedOtlpError as error:
             why = str(error)

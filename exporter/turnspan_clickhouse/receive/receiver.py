@@ -193,7 +193,8 @@ class Receiver:
         if last:
             self.counts["unmatched"] += self._events.given_up(everything=True)
         self.failure = ""
-        self._tell_followers(one for request in requests for one in request.parts[-1])
+        if any(request.decoded.completes_transcripts for request in requests):
+            self._tell_followers()
         self._shipper.wake()
         for request in requests:
             request.parts.pop()
@@ -207,12 +208,11 @@ class Receiver:
                 self.counts["refused"] += refused.total() - refused[NOT_TAKEN]
                 request.answer.set_result(Taken(dict(refused)))
 
-    def _tell_followers(self, spans: Iterable[Received]) -> None:
+    def _tell_followers(self) -> None:
         """Wake who completes transcripts' records, by a folder that changes."""
-        if any(semconv.CODING_TELEMETRY in (one.span.attributes or {}) for one in spans):
-            with contextlib.suppress(OSError):  # they look again before long
-                private_folder(self.spool.folder / FOLLOWING / NEWS)
-                (self.spool.folder / FOLLOWING / NEWS / "received").touch()
+        with contextlib.suppress(OSError):  # they look again before long
+            private_folder(self.spool.folder / FOLLOWING / NEWS)
+            (self.spool.folder / FOLLOWING / NEWS / "received").touch()
 
     def _take(self, spans: Sequence[Received], last: bool) -> set[tuple[str, str]]:
         """Turn spans into blocks that wait to be written; returns the ids of poison ones."""

@@ -24,7 +24,7 @@ from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.receive.settings import FOLLOWING
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.coding.authorship.edits import FileChange, changes_of
+from turnspan_records.coding.authorship.edits import CHANGING, FileChange, changes_of
 from turnspan_records.importing.ids import hex_id
 from turnspan_records.judging.annotation import annotate
 from turnspan_records.lookup import RecordRef
@@ -110,7 +110,7 @@ class EditJudge:
             return
         project, turn_id, began = str(turns[0][0]), str(turns[0][1]), int(turns[0][2])
         since = max(began, known.until + 1 if known is not None else 0)
-        given = {"session": self._session, "since": since}
+        given = {"session": self._session, "since": since, "tools": CHANGING}
         edits = store.query(statement("coding/session_edits"), given).rows
         by_file: dict[Path, list[FileChange]] = {}
         for name, arguments, _ in edits:

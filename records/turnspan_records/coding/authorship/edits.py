@@ -41,6 +41,8 @@ EDITORS: Final = frozenset(
         *("searchreplace", "applypatch", "writetofile", "replaceinfile", "insert", "filewrite"),
     )
 )
+CHANGING: Final = sorted(EDITORS | SHELLS)
+"""All tools that may change a file; what a call of one changes, ``changes_of`` tells."""
 _PATH = ("file_path", "filePath", "path", "notebook_path", "target_file", "filename", "file")
 _OLD = ("old_string", "oldString", "oldText", "old_str", "search")
 _NEW = ("new_string", "newString", "newText", "new_str", "replace", "insert_text")

@@ -11,11 +11,10 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.questions import ask
 from turnspan_records.coding.authorship.agent_edits import Edit, EditingTurn, replay
-from turnspan_records.coding.authorship.edits import EDITORS, SHELLS, changes_of
+from turnspan_records.coding.authorship.edits import CHANGING, changes_of
 from turnspan_records.quality.git_command import Repository
 
 _BATCH: Final = 500
-_TOOLS: Final = sorted(EDITORS | SHELLS)
 _ADDRESS = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)(?::\d+(?=/))?[:/]+(.*?)(?:\.git)?/*$")
 
 
@@ -87,7 +86,7 @@ def editing_turns(store: Store, project: str = "") -> list[EditingTurn]:
 
     Raises ``StoreError`` as ``Store.query``.
     """
-    rows = ask(store, "coding/authorship/turns", project=project, tools=_TOOLS).dicts()
+    rows = ask(store, "coding/authorship/turns", project=project, tools=CHANGING).dicts()
     return [of_row(EditingTurn, row) for row in rows]
 
 
@@ -109,7 +108,7 @@ def _edits(
 ) -> Iterator[Edit]:
     ids = sorted({id_ for _, id_ in turns})
     for at in range(0, len(ids), _BATCH):
-        answer = ask(store, "coding/authorship/tools", turns=ids[at : at + _BATCH], tools=_TOOLS)
+        answer = ask(store, "coding/authorship/tools", turns=ids[at : at + _BATCH], tools=CHANGING)
         for row in answer.dicts():
             turn = turns.get((str(row["project"]), str(row["turn_id"])))
             if turn is None:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.coding.authorship.agent_edits import Edit
+from turnspan_records.coding.authorship.agent_edits import Edit, EditingTurn
 from turnspan_records.coding.authorship.commit_changes import FORMAT, entries_of
 from turnspan_records.coding.authorship.edits import key_of, squeezed
 from turnspan_records.coding.authorship.recorded_edits import (
     RepositoryPlaces,
-    editing_turns,
     recorded_edits,
 )
 from turnspan_records.quality.git_command import Repository
+from turnspan_records.quality.sources import SourceError
 
 DAYS: Final = (1, 7, 30)
 _DAY: Final = 86_400
@@ -72,20 +72,37 @@ class Outcome:
     """Lines that stand, by days; without those that have not passed."""
 
 
+def recorded_repositories(turns: Iterable[EditingTurn]) -> tuple[list[Repository], dict[str, str]]:
+    """The repositories of this machine in which turns worked, and why other folders are none.
+
+    Worktrees and clones have the same edits: the folder of the newest turn is taken.
+    """
+    found: dict[str, Repository] = {}
+    reasons: dict[str, str] = {}
+    for folder in dict.fromkeys(one.folder for one in sorted(turns, key=lambda one: -one.started)):
+        try:
+            repository = Repository(Path(folder))
+        except SourceError as error:
+            if folder:
+                reasons[folder] = str(error)
+        else:
+            found.setdefault(repository.first_commit, repository)
+    return list(found.values()), reasons
+
+
 def repository_outcomes(
-    store: Store, folder: Path, project: str, by: str, now: int
+    store: Store, repository: Repository, turns: Sequence[EditingTurn], by: str, now: int
 ) -> list[Outcome]:
-    """What became of each edit on the main line of a repository's ``HEAD``. What came in with no
-    commit is looked for in the working tree. ``by`` is of ``BY``, or ``repository``.
+    """What became of each edit of turns on the main line of a repository's ``HEAD``. What came in
+    with no commit is looked for in the working tree. ``by`` is of ``BY``, or ``repository``.
 
     Raises:
-        SourceError: there is no repository, or it cannot be asked.
+        SourceError: the repository cannot be asked.
         StoreError: as ``Store.query``.
     """
-    repository = Repository(folder)
     history = _MainLine(repository)
     places = RepositoryPlaces(repository, history.paths)
-    edits = recorded_edits(store, editing_turns(store, project), places)
+    edits = recorded_edits(store, turns, places)
     name = repository.top.name if repository.top else repository.first_commit[:12]
     wanted: list[tuple[Edit, int, str]] = []
     for edit in edits:

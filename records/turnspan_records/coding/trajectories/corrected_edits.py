@@ -18,10 +18,12 @@ from turnspan.content.model import as_dict
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.questions import ask
 from turnspan_records.access.window import Window, window_parameters
-from turnspan_records.coding.authorship.edits import FileChange, changes_of
+from turnspan_records.coding.authorship.edits import EDITORS, FileChange, changes_of
 from turnspan_records.training.edit_pairs import CorrectedEdit
 
 _PAGE: Final = 5_000
+_EDITORS: Final = sorted(EDITORS)
+"""A command's arguments have no text of a file alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ def corrected_edits(
     An edit counts if it changes one place of one file and its arguments have the new text whole: a
     patch does not. Raises ``StoreError`` as ``Store.query``.
     """
-    rows = _rows(store, window_parameters(project, window, page=_PAGE))
+    rows = _rows(store, window_parameters(project, window, page=_PAGE, tools=_EDITORS))
     for _, session in groupby(rows, key=lambda row: (row["project"], row["session_id"])):
         earlier: list[_EditCall] = []
         for row in session:

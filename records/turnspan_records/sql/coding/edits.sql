@@ -1,4 +1,4 @@
--- The next tool calls that may have edited a file, session by session, and what their turns say.
+-- The next calls of tools that edit files, session by session, and what their turns say.
 SELECT project, session_id, span_id, turn_id, call_id, name, arguments, toUnixTimestamp64Nano(t.start_time) AS at,
     attributes['turnspan.import.toolUseResult'] AS beside,
     turn.complains AS complains, turn.refused AS refused
@@ -18,7 +18,7 @@ WHERE (project, session_id, toUnixTimestamp64Nano(t.start_time), span_id)
         > ({after_project:String}, {after_session:String}, {after_time:Int64}, {after_span:String})
     AND {of_project}
     AND start_time >= {since:DateTime64(9, 'UTC')} AND start_time < {until:DateTime64(9, 'UTC')}
-    AND NOT failed AND session_id != '' AND call_id != ''
-    AND multiSearchAnyCaseInsensitive(name, ['edit', 'write', 'replace', 'create', 'patch'])
+    AND session_id != '' AND call_id != ''
+    AND {changes_files}
 ORDER BY project, session_id, at, span_id
 LIMIT {page:UInt32}

@@ -226,7 +226,7 @@ LEFT JOIN
  FROM turn_summary
  WHERE (({project:String} = '') OR (project = {project:String}))
 ) AS turn USING (project, turn_id)
-WHERE ((project, session_id, toUnixTimestamp64Nano(t.start_time), span_id) > ({after_project:String}, {after_session:String}, {after_time:Int64}, {after_span:String})) AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (NOT failed) AND (session_id != '') AND (call_id != '') AND multiSearchAnyCaseInsensitive(name, ['edit', 'write', 'replace', 'create', 'patch'])
+WHERE ((project, session_id, toUnixTimestamp64Nano(t.start_time), span_id) > ({after_project:String}, {after_session:String}, {after_time:Int64}, {after_span:String})) AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (session_id != '') AND (call_id != '') AND (NOT failed) AND (lower(replaceRegexpAll(splitByChar('.', toString(name))[-1], '[\\s_-]', '')) IN ({tools:Array(String)}))
 ORDER BY
  project ASC,
  session_id ASC,

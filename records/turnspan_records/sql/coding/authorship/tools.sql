@@ -6,5 +6,5 @@ LEFT ANY JOIN
         any(if(response_model != '', toString(response_model), toString(request_model))) AS model
     FROM llm_call WHERE turn_id IN {turns:Array(String)}
     GROUP BY project, turn_id, round) AS asking USING (project, turn_id, round)
-WHERE turn_id IN {turns:Array(String)} AND {_changing}
+WHERE turn_id IN {turns:Array(String)} AND {changes_files}
 ORDER BY time, span_id

@@ -16,5 +16,6 @@ LEFT ANY JOIN
     (SELECT project, subject_id AS turn_id, outcome FROM annotation_current
     WHERE subject_kind = 'turn' AND kind = 'outcome') AS judged USING (project, turn_id)
 WHERE {of_project} AND (project, turn_id) IN
-    (SELECT project, turn_id FROM tool_call WHERE {of_project} AND {_changing})
+    (SELECT project, turn_id FROM tool_call
+    WHERE {of_project} AND turn_id != '' AND {changes_files})
 ORDER BY started, turn_id
