@@ -41,7 +41,7 @@ def right(store: Store, world: World) -> tuple[Counter[str], Counter[str]]:
     lines, good = Counter[str](), Counter[str]()
     for path, truth in world.files.items():
         for line, found in zip(truth, blame.lines(path), strict=True):
-            author = found.edit.turn.turn_id if found.edit else found.person
+            author = found.edit.turn.turn_id if found.edit else found.commit.person
             lines[line.how] += 1
             good[line.how] += author == line.author
             if line.was and author == line.author:
@@ -93,7 +93,7 @@ def world(tmp_path: Path) -> World:
 def asked(store: Store, world: World, path: str) -> list[tuple[str, str]]:
     """Who wrote each line of a file, and by which evidence."""
     lines = RepositoryBlame(store, world.folder).lines(path)
-    return [(o.edit.turn.turn_id if o.edit else o.person, o.evidence) for o in lines]
+    return [(o.edit.turn.turn_id if o.edit else o.commit.person, o.evidence) for o in lines]
 
 
 def test_the_working_tree_and_other_folders(store: Store, world: World) -> None:
@@ -194,7 +194,7 @@ def test_what_a_line_cost(store: Store, world: World) -> None:
     assert (new.model, new.turn.outcome) == ("m-small", "modified")
     assert blame.decisions(store, "new.py", found["new.py"]) == {"t1": "used"}
     costs = [blame.cost_of_line(one) for one in edits.values() if one]
-    lines = [one.lines for one in edits.values() if one]
+    lines = [len(one.lasting()) for one in edits.values() if one]
     assert costs == [pytest.approx(1.2 / lines[0]), pytest.approx(0.3 / lines[1]), None]
     assert not any(one.edit for one in RepositoryBlame(store, world.folder, "b").lines("new.py"))
 

@@ -94,8 +94,8 @@ def _as_json(blame: RepositoryBlame, line: LineAuthor, decisions: dict[str, str]
         "line": line.number,
         "text": line.text,
         "author": "agent" if edit else "person",
-        "person": line.person,
-        "commit": line.commit,
+        "person": line.commit.person,
+        "commit": line.commit.id,
         "time": _day(line.time),
         "evidence": line.evidence,
         "changed_from_turn_id": before.turn.turn_id if before else "",
@@ -123,7 +123,7 @@ def _print_lines(blame: RepositoryBlame, lines: list[LineAuthor], output: Output
             rows.append((short_id(edit.turn.turn_id), model, dollars(cost) if cost else "-"))
         else:
             said = f"from {short_id(one.before.turn.turn_id)}, changed" if one.before else ""
-            rows.append(("-", one_line(one.person), ""))
+            rows.append(("-", one_line(one.commit.person), ""))
         rows[-1] += (f"{_day(one.time):%Y-%m-%d}", said, str(one.number))
     widths = [max((len(row[at]) for row in rows), default=0) for at in range(6)]
     looks = (styles.ID, "", styles.FAINT, styles.FAINT, styles.FAINT, styles.FAINT)

@@ -61,28 +61,23 @@ class Edit:
     """Which of them it wrote: those that were there before are context."""
     replaced: dict[int, Edit] = field(default_factory=dict[int, "Edit"])
     """The later edits of agents that took lines away."""
-    file: FileLines | None = None
+    file: list[EditedLine] | None = None
     """The file as agents left it, with this edit; None where the records do not tell. Lines that
     somebody else put in since may lack."""
 
-    @property
-    def lines(self) -> int:
-        """How many lines it wrote that say something and outlived its turn."""
-        return len(self.lasting())
-
-    def lasting(self) -> list[int]:
-        """The lines that it wrote, without those that say nothing of their own and those that the
-        same turn replaced: their places."""
+    def lasting(self) -> list[str]:
+        """The keys of lines that it wrote, without those that say nothing of their own and those
+        that the same turn replaced."""
         return [
-            at
+            self.keys[at]
             for at in sorted(self.written)
             if weight(self.keys[at]) > 2
-            and not (at in self.replaced and self.replaced[at].turn is self.turn)
+            and (at not in self.replaced or self.replaced[at].turn is not self.turn)
         ]
 
 
-FileLines: TypeAlias = list[tuple[Edit, int]]
-"""A file's lines: by which edit each is what it is, and which of its lines."""
+EditedLine: TypeAlias = tuple[Edit, int]
+"""A line of a file: the edit by which it is what it is, and which of the edit's lines."""
 
 
 def replay(edits: Iterable[Edit]) -> None:
@@ -92,8 +87,8 @@ def replay(edits: Iterable[Edit]) -> None:
     What agents left of a file is known from an edit that wrote the whole of it, until a command
     changes it. Else lines are compared one by one.
     """
-    standing: dict[str, dict[str, tuple[Edit, int]]] = defaultdict(dict)
-    files: dict[str, FileLines | None] = {}
+    standing: dict[str, dict[str, EditedLine]] = defaultdict(dict)
+    files: dict[str, list[EditedLine] | None] = {}
     for edit in edits:
         held, old = standing[edit.place], files.get(edit.place)
         edit.texts = list(edit.change.after or ())
@@ -114,7 +109,9 @@ def replay(edits: Iterable[Edit]) -> None:
         held.update((edit.keys[at], (edit, at)) for at in edit.written)
 
 
-def _file(edit: Edit, old: FileLines | None, held: dict[str, tuple[Edit, int]]) -> FileLines | None:
+def _file(
+    edit: Edit, old: list[EditedLine] | None, held: dict[str, EditedLine]
+) -> list[EditedLine] | None:
     """The file after an edit, None where it is not known; notes which lines the edit wrote."""
     before, after = edit.change.before, edit.change.after
     if after is None or (before is not None and (old is None or not before)):
@@ -130,11 +127,11 @@ def _file(edit: Edit, old: FileLines | None, held: dict[str, tuple[Edit, int]]) 
 
 
 def _replaced(
-    edit: Edit, old: FileLines, before: tuple[str, ...], after: tuple[str, ...]
-) -> FileLines:
+    edit: Edit, old: list[EditedLine], before: tuple[str, ...], after: tuple[str, ...]
+) -> list[EditedLine]:
     texts = [one.texts[at] for one, at in old]
     many = len(before)
-    made: FileLines = []
+    made: list[EditedLine] = []
     end = 0
     for at, text in enumerate(texts):
         if at >= end and text == before[0] and tuple(texts[at : at + many]) == before:
@@ -156,7 +153,7 @@ def _replaced(
     return made
 
 
-def _beside_others(edit: Edit, old: FileLines, before: tuple[str, ...]) -> FileLines:
+def _beside_others(edit: Edit, old: list[EditedLine], before: tuple[str, ...]) -> list[EditedLine]:
     """The file after an edit that found lines of somebody else in it: those stay in it as lines of
     the edit that it did not write."""
     keys = [key_of(one) for one in before]
@@ -181,16 +178,16 @@ def _beside_others(edit: Edit, old: FileLines, before: tuple[str, ...]) -> FileL
     return made + old[last:]
 
 
-def _merged(old: FileLines, edit: Edit, lines: Sequence[int]) -> FileLines:
+def _merged(old: list[EditedLine], edit: Edit, lines: Sequence[int]) -> list[EditedLine]:
     """Lines of an edit in place of old ones: those that are the same stay what they were."""
     before = [one.keys[at] for one, at in old]
-    made: FileLines = []
+    made: list[EditedLine] = []
     for same, i1, i2, j1, j2 in blocks(before, [edit.keys[at] for at in lines]):
         made += old[i1:i2] if same else [(edit, at) for at in lines[j1:j2]]
     return made
 
 
-def _by_lines(edit: Edit, held: dict[str, tuple[Edit, int]]) -> set[str]:
+def _by_lines(edit: Edit, held: dict[str, EditedLine]) -> set[str]:
     """Which lines an edit wrote in a file that is not known whole; the keys that it took away."""
     before = edit.change.before or ()
     old = [key_of(one) for one in before]
@@ -199,7 +196,7 @@ def _by_lines(edit: Edit, held: dict[str, tuple[Edit, int]]) -> set[str]:
     return gone | (_complete(edit, before[0], held) if len(before) == 1 else set())
 
 
-def _complete(edit: Edit, old: str, held: dict[str, tuple[Edit, int]]) -> set[str]:
+def _complete(edit: Edit, old: str, held: dict[str, EditedLine]) -> set[str]:
     """Add the whole lines of an edit that replaced a part of a line, where an agent wrote that;
     return the keys of the lines that it replaced."""
     new = "\n".join(edit.change.after or ())

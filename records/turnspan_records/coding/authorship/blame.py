@@ -54,7 +54,7 @@ class RepositoryBlame:
         self.authors = LineAuthors(self.origins, self.edits)
         self._lines_of: Counter[EditingTurn] = Counter()
         for edit in self.edits:
-            self._lines_of[edit.turn] += edit.lines
+            self._lines_of[edit.turn] += len(edit.lasting())
 
     def path_of(self, file: Path) -> str:
         """The path in the repository of a file or folder; empty for its top.

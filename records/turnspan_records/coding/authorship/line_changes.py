@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Final
 from zlib import crc32
@@ -38,48 +39,28 @@ def kept(removed: Sequence[tuple[str, int]], texts: Sequence[str]) -> list[int]:
 
 
 def _divided(removed: Sequence[tuple[str, int]], texts: Sequence[str]) -> list[int]:
-    """The origins of lines that others were joined to, or split into."""
-    found = [NONE] * len(texts)
-    ends: list[int] = []
-    stream = ""
-    for text, _ in removed:
-        stream += squeezed(text)
-        ends.append(len(stream))
-    covered = [0] * len(ends)
-    places: list[tuple[int, int] | None] = []
+    """The origins of lines that others were joined to, or split into: of each the line that it has
+    most of, if all that it has a part of are there whole."""
+    stream = "".join(squeezed(text) for text, _ in removed)
+    owners = [line for line, (text, _) in enumerate(removed) for _ in squeezed(text)]
+    pieces: list[tuple[int, list[int]]] = []
     cursor = 0
     for text in texts:
         piece = squeezed(text)
-        at = stream.find(piece, cursor) if piece else cursor
-        if at < 0:
-            places.append(None)
-            continue
-        places.append((at, at + len(piece)))
-        for line, first, last in _overlaps(ends, at, at + len(piece)):
-            covered[line] += last - first
-        cursor = at + len(piece)
-    sizes = [end - start for start, end in zip([0, *ends], ends, strict=False)]
-    for at, place in enumerate(places):
-        if place is None:
-            continue
-        parts = list(_overlaps(ends, *place))
-        if parts and all(covered[line] == sizes[line] for line, _, _ in parts):
-            found[at] = removed[max(parts, key=lambda one: one[2] - one[1])[0]][1]
-        elif not parts and removed and all(a == b for a, b in zip(covered, sizes, strict=True)):
-            found[at] = removed[min(_line_of(ends, place[0]), len(ends) - 1)][1]
+        at = stream.find(piece, cursor)
+        pieces.append((at, owners[at : at + len(piece)] if at >= 0 else []))
+        cursor = cursor if at < 0 else at + len(piece)
+    covered = Counter(line for _, owned in pieces for line in owned)
+    whole = {line for line, many in Counter(owners).items() if covered[line] == many}
+    found: list[int] = []
+    for at, owned in pieces:
+        line = NONE
+        if owned and whole.issuperset(owned):
+            line = Counter(owned).most_common(1)[0][0]
+        elif at >= 0 and not owned and whole.issuperset(owners):  # nothing but a bracket
+            line = owners[at] if at < len(owners) else len(removed) - 1
+        found.append(NONE if line == NONE else removed[line][1])
     return found
-
-
-def _line_of(ends: Sequence[int], place: int) -> int:
-    return next((line for line, end in enumerate(ends) if place < end), len(ends))
-
-
-def _overlaps(ends: Sequence[int], first: int, last: int) -> Iterator[tuple[int, int, int]]:
-    start = 0
-    for line, end in enumerate(ends):
-        if start < last and first < end and start < end:
-            yield line, max(start, first), min(end, last)
-        start = end
 
 
 def changed(
@@ -88,11 +69,9 @@ def changed(
     """Of which old lines those new ones were made that ``found`` has no origin for."""
     taken = set(found)
     free = [one for one in removed if one[1] not in taken and weight(one[0]) > 2]
-    made: dict[int, int] = {}
     left = [at for at, origin in enumerate(found) if origin == NONE and weight(texts[at]) > 2]
-    if len(free) > _MOST or len(left) > _MOST:
-        return made
-    for at in left:
+    made: dict[int, int] = {}
+    for at in left if max(len(free), len(left)) <= _MOST else ():
         best = max(free, key=lambda one: alike(one[0], texts[at]), default=None)
         if best is not None and alike(best[0], texts[at]) >= ALIKE:
             made[at] = best[1]

@@ -5,16 +5,15 @@ from __future__ import annotations
 import bisect
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import groupby
 from typing import Final, TypeAlias
 
-from turnspan_records.coding.authorship.agent_edits import Edit, FileLines
+from turnspan_records.coding.authorship.agent_edits import Edit, EditedLine
 from turnspan_records.coding.authorship.commit_changes import Commit
 from turnspan_records.coding.authorship.edits import blocks, key_of, squeezed, weight
 from turnspan_records.coding.authorship.line_changes import NONE
 from turnspan_records.coding.authorship.line_origins import BREAK, LineOrigins
 
-SURE: Final = "text"
-BY_COMMAND: Final = "command"
 SLACK: Final = 2
 """Seconds that a commit's time may be before that of an edit in it: git's times are whole ones."""
 _JUST_BEFORE: Final = 900
@@ -25,8 +24,8 @@ CANDIDATES: Final = 60
 SAYING: Final = 14
 """Letters and digits of a line from which on it is hardly anywhere by chance."""
 
-EditIndex: TypeAlias = dict[str, list[tuple[Edit, int]]]
-"""Which edits wrote a line, by its key: the edit, and which of its lines."""
+EditIndex: TypeAlias = dict[str, list[EditedLine]]
+"""Which edits wrote a line, by its key."""
 
 
 def edits_by_line(edits: Iterable[Edit], keys: Collection[str], commit: Commit) -> EditIndex:
@@ -44,16 +43,31 @@ def edits_by_line(edits: Iterable[Edit], keys: Collection[str], commit: Commit) 
 class LineMatching:
     """Lines that came in together, and what is found of each."""
 
-    def __init__(self, keys: Sequence[str], texts: Sequence[str]) -> None:
-        self.keys = keys
+    def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
-        self.edits: list[Edit | None] = [None] * len(keys)
-        self.at: list[int] = [NONE] * len(keys)
-        """Which of the edit's lines it is."""
-        self.evidence = [SURE] * len(keys)
-        self.used: set[tuple[Edit, int]] = set()
-        self.others: set[int] = set()
+        self.keys = [key_of(one) for one in texts]
+        self.found: list[EditedLine | None] = [None] * len(texts)
+        """By which of an edit's lines; ``NONE``: by a part of one, or by several."""
+        self.used: set[EditedLine] = set()
+        self._others: set[int] = set()
         """Lines that an edit found there: nobody's edit wrote them."""
+
+    def left(self) -> list[int]:
+        """The lines of which nothing is found."""
+        return [
+            at
+            for at, (one, key) in enumerate(zip(self.found, self.keys, strict=True))
+            if one is None and at not in self._others and not key.startswith(BREAK)
+        ]
+
+    def edit_at(self, at: int) -> Edit | None:
+        """The edit that wrote a line; None also beyond the ends."""
+        found = self.found[at] if 0 <= at < len(self.found) else None
+        return found[0] if found else None
+
+    def _give(self, at: int, edit: Edit, line: int = NONE) -> None:
+        self.found[at] = (edit, line)
+        self.used.add((edit, line))
 
     def by_files(
         self, edits: Sequence[Edit], commit: Commit, free: Callable[[Edit, int], bool]
@@ -75,12 +89,12 @@ class LineMatching:
             self._by_file(files[best], came[best], free)
 
     def _by_file(
-        self, file: FileLines, came: dict[int, int], free: Callable[[Edit, int], bool]
+        self, file: Sequence[EditedLine], came: dict[int, int], free: Callable[[Edit, int], bool]
     ) -> None:
         wrote: dict[Edit, list[int]] = defaultdict(list)
         for place, (edit, line) in enumerate(file):
             if line not in edit.written and place in came:
-                self.others.add(came[place])
+                self._others.add(came[place])
             elif line in edit.written and free(edit, line):
                 wrote[edit].append(place)
         for edit, places in wrote.items():
@@ -88,11 +102,11 @@ class LineMatching:
             # Of an edit that is not committed yet others may have a few of the lines.
             if 2 * sum(says[one] for one in places if one in came) < sum(says.values()):
                 continue
-            for at, line in ((came[one], file[one][1]) for one in places if one in came):
-                if self.edits[at] is None and (edit, line) not in self.used:
-                    self._give(at, edit, line)
+            for one in places:
+                if one in came and self.found[came[one]] is None and file[one] not in self.used:
+                    self._give(came[one], *file[one])
 
-    def _same_as(self, file: FileLines) -> dict[int, int]:
+    def _same_as(self, file: Sequence[EditedLine]) -> dict[int, int]:
         """Which lines stand in a file: by their places in it."""
         keys = [one.removeprefix(BREAK) or one for one in self.keys]
         runs = blocks([one.keys[at] for one, at in file], keys)
@@ -106,10 +120,6 @@ class LineMatching:
 
     def by_lines(self, index: EditIndex, doubt: int) -> None:
         """Give lines to the edits that wrote the same; with doubt only with lines around them."""
-        if not index:
-            return
-        if doubt < 2:
-            self._by_single_lines(index)
         ranked = [
             (self._around(at, edit, line), edit.time, -at, edit, line)
             for at in self.left()
@@ -118,60 +128,12 @@ class LineMatching:
         ]
         ranked.sort(key=lambda one: one[:3], reverse=True)
         for around, _, before, edit, line in ranked:
-            at, says = -before, weight(self.keys[-before])
-            alone = len(edit.written) == 1
-            if self.edits[at] is not None or ((edit, line) in self.used and not alone):
+            at, alone = -before, len(edit.written) == 1
+            if self.found[at] is not None or ((edit, line) in self.used and not alone):
                 continue
-            needed = doubt if says < 25 else min(doubt, 1) if says < 40 else 0
-            if doubt == 1 and alone:
-                needed = 0
-            if around >= needed and (alone or self._in_order(at, edit, line)):
+            sure = weight(self.keys[at]) >= 25 or (doubt == 1 and alone)
+            if sure or around >= doubt:
                 self._give(at, edit, line)
-
-    def _by_single_lines(self, index: EditIndex) -> None:
-        """Give lines that one edit wrote, once, to it, with the lines that go on from them."""
-        for at in self.left():
-            key = self.keys[at]
-            places = index.get(key, ()) if weight(key) > SAYING else ()
-            if len(places) != 1 or self.edits[at] is not None or places[0] in self.used:
-                continue
-            edit, line = places[0]
-            if weight(key) < 25 and not self._around(at, edit, line):
-                continue
-            self._give(at, edit, line)
-            for step in (-1, 1):
-                here, there = at + step, line + step
-                while (
-                    0 <= here < len(self.keys)
-                    and there in edit.written
-                    and self.edits[here] is None
-                    and self.keys[here] == edit.keys[there]
-                    and (edit, there) not in self.used
-                ):
-                    self._give(here, edit, there)
-                    here, there = here + step, there + step
-
-    def left(self) -> list[int]:
-        """The lines of which nothing is found."""
-        return [
-            at
-            for at, edit in enumerate(self.edits)
-            if edit is None and at not in self.others and not self.keys[at].startswith(BREAK)
-        ]
-
-    def _give(self, at: int, edit: Edit, line: int, evidence: str = SURE) -> None:
-        self.edits[at], self.at[at], self.evidence[at] = edit, line, evidence
-        self.used.add((edit, line))
-
-    def _in_order(self, at: int, edit: Edit, line: int) -> bool:
-        """Whether the nearest lines of an edit stand before and after one as they do in it."""
-        for step, order in ((-1, range(at - 1, -1, -1)), (1, range(at + 1, len(self.keys)))):
-            for near, _ in zip(order, range(CANDIDATES), strict=False):
-                if self.edits[near] is edit and self.at[near] != NONE:
-                    if (self.at[near] - line) * step < 0:
-                        return False
-                    break
-        return True
 
     def _around(self, at: int, edit: Edit, line: int) -> int:
         """How many lines around a line are as around an edit's line: those that say something."""
@@ -182,119 +144,98 @@ class LineMatching:
                 if not (0 <= here < len(self.keys) and 0 <= there < len(edit.keys)):
                     break
                 key = self.keys[here]
-                if self.edits[here] is edit and self.at[here] == NONE:
-                    score += 1  # a formatter divided it
-                elif there in edit.replaced and self.edits[here] is edit.replaced[there]:
-                    score += 1  # a later edit put another line in its place
-                elif key.removeprefix(BREAK) != edit.keys[there]:
+                divided = self.found[here] == (edit, NONE)  # by a formatter
+                later = edit.replaced.get(there)
+                divided |= later is not None and self.edit_at(here) is later  # or replaced by it
+                if not divided and key.removeprefix(BREAK) != edit.keys[there]:
                     break
-                else:
-                    score += weight(key) > 2
+                score += divided or weight(key) > 2
                 if key.startswith(BREAK):
                     break
         return score
 
     def by_parts(self, edits: Sequence[Edit], origins: LineOrigins, parents: Sequence[int]) -> None:
         """Give lines to edits that replaced a part of them."""
-        partial = [
-            one for one in edits if one.change.before is not None and one.change.after is not None
-        ]
-        for at in self.left() if partial else ():
-            text, key, parent = self.texts[at], self.keys[at], parents[at]
-            for edit in reversed(partial):
-                before, after = edit.change.before or (), edit.change.after or ()
-                if parent != NONE and len(before) == 1 and before[0]:
-                    old = origins.texts[parent]
-                    new = old.replace(before[0], "\n".join(after)).split("\n")
-                    if before[0] in old and key in map(key_of, new):
-                        self._give(at, edit, 0)
-                        break
-                # A line that is too unlike the old one, with what the edit put into it.
-                whole = "\n".join(after)
-                once = (edit, 0) not in self.used and len(after) == 1
-                if once and weight(whole) > 8 and whole in text:
-                    self._give(at, edit, 0)
+        for at in self.left():
+            for edit in reversed(edits):
+                line = self._part_of(at, edit, origins, parents[at])
+                if line != NONE:
+                    self._give(at, edit, line)
                     break
-                ends = ((0, 1, text.endswith), (len(after) - 1, -1, text.startswith))
-                for line, step, fits in ends if len(after) > 1 else ():
-                    beside = at + step
-                    if (
-                        weight(after[line]) > 2
-                        and fits(after[line])
-                        and line in edit.written
-                        and 0 <= beside < len(self.keys)
-                        and self.edits[beside] is edit
-                        and self.at[beside] == line + step
-                    ):
-                        self._give(at, edit, line)
-                        break
+
+    def _part_of(self, at: int, edit: Edit, origins: LineOrigins, parent: int) -> int:
+        """Which line of an edit is a part of a line; ``NONE``: none is."""
+        text, before, after = self.texts[at], edit.change.before, edit.change.after
+        if before is None or after is None:
+            return NONE
+        whole = "\n".join(after)
+        if parent != NONE and len(before) == 1 and before[0] and before[0] in origins.texts[parent]:
+            new = origins.texts[parent].replace(before[0], whole).split("\n")
+            if self.keys[at] in map(key_of, new):
+                return 0
+        if len(after) == 1:  # too unlike the old line, with what the edit put into it
+            once = (edit, 0) not in self.used
+            return 0 if once and weight(whole) > 8 and whole in text else NONE
+        for line, step in ((0, 1), (len(after) - 1, -1)):  # its last line may end within one
+            beside = at + step
+            if (
+                line in edit.written
+                and weight(after[line]) > 2
+                and (text.endswith if step > 0 else text.startswith)(after[line])
+                and 0 <= beside < len(self.found)
+                and self.found[beside] == (edit, line + step)
+            ):
+                return line
+        return NONE
 
     def by_division(self, edits: Sequence[Edit]) -> None:
         """Give lines to edits whose lines a formatter joined or split before the commit."""
         left = self.left()
-        if not left:
-            return
         streams = [
             (one, squeezed("".join(one.texts[at] for at in sorted(one.written))))
-            for one in reversed(edits)
-            if one.written
+            for one in reversed(edits if left else ())
         ]
         for at in left:
             piece = squeezed(self.texts[at])
-            says = weight(piece)
-            beside = [self.edits[one] for one in (at - 1, at + 1) if 0 <= one < len(self.edits)]
+            says, beside = weight(piece), (self.edit_at(at - 1), self.edit_at(at + 1))
             for edit, stream in streams:
                 whole = self.keys[at] in edit.keys  # else found by its line
                 if not whole and says > 2 and piece in stream and (says > 9 or edit in beside):
-                    self._give(at, edit, NONE)
+                    self._give(at, edit)
                     break
 
     def by_neighbours(self) -> None:
         """Give lines that say nothing of their own to the edit around them."""
         count, left = len(self.keys), set(self.left())
-        for step, order in ((1, range(count)), (-1, range(count - 1, -1, -1))):
+        for step, order in ((1, range(1, count)), (-1, range(count - 2, -1, -1))):
             for at in order:
-                beside = at - step
-                if (
-                    self.edits[at]
-                    or at not in left
-                    or not 0 <= beside < count
-                    or self.at[beside] < 0
-                ):
+                beside = self.found[at - step]
+                if self.found[at] or at not in left or not beside or beside[1] == NONE:
                     continue
-                edit, line = self.edits[beside], self.at[beside] + step
-                if edit is None:
-                    continue
+                (edit, line), light = beside, weight(self.keys[at]) < 3
                 # A block of code slides over equal lines at its ends: git may have another one.
-                slides = edit.written if weight(self.keys[at]) < 3 else ()
-                for here in (line, *slides):
+                for here in (line + step, *(edit.written if light else ())):
                     same = 0 <= here < len(edit.keys) and edit.keys[here] == self.keys[at]
-                    follows = here == line and weight(self.keys[at]) < 3
+                    follows = here == line + step and light
                     if same and (follows or (edit, here) not in self.used):
                         self._give(at, edit, here)
                         break
-        at = 0
-        while at < count:
-            end = at
-            while end in left and self.edits[end] is None and not weight(self.keys[end]):
-                end += 1
-            if end > at:
-                before = self.edits[at - 1] if at else None
-                after = self.edits[end] if end < count else None
-                if before is not None and before is after:
-                    for one in range(at, end):
-                        self._give(one, before, NONE)
-            at = max(end, at + 1)
+        silent = enumerate(one for one in self.left() if not weight(self.keys[one]))
+        for _, numbered in groupby(silent, key=lambda one: one[1] - one[0]):
+            run = [at for _, at in numbered]
+            around = self.edit_at(run[0] - 1)
+            if around is not None and around is self.edit_at(run[-1] + 1):
+                for at in run:
+                    self._give(at, around)
 
     def by_command(self, edits: Sequence[Edit], commit: Commit) -> None:
         """Give what is left to the last command that wrote this file just before the commit."""
-        times = [one.time for one in edits]
-        until = bisect.bisect_right(times, commit.authored + SLACK)
+        until = bisect.bisect_right([one.time for one in edits], commit.authored + SLACK)
         for edit in reversed(edits[:until]):
             if edit.time < commit.authored - _JUST_BEFORE:
                 return
             if edit.change.after is None:
                 for at in self.left():
                     if weight(self.keys[at]) > 2:
-                        self._give(at, edit, NONE, BY_COMMAND)
+                        self._give(at, edit)
                 return

@@ -8,6 +8,7 @@ a commit. A line that is like one it replaces is *changed*: its origin names tha
 
 from __future__ import annotations
 
+import contextlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -89,21 +90,16 @@ class _Run:
     texts: list[str] = field(default_factory=list[str])
 
 
-def line_origins(repository: Repository, known: LineOrigins | None = None) -> LineOrigins:
-    """The origins of the lines at ``HEAD``. ``known`` are those of an earlier ``HEAD``: then only
-    what came since is read, where that is enough.
+def line_origins(repository: Repository, head: str, known: LineOrigins | None) -> LineOrigins:
+    """The origins of the lines at a commit. ``known`` are those of an earlier one: then only what
+    came since is read, where that is enough.
 
     Raises:
         SourceError: the repository cannot be asked.
     """
-    head = repository.text("rev-parse", "--verify", "HEAD^{commit}").strip()
     if known is not None:
-        if known.head == head:
-            return known
-        try:
+        with contextlib.suppress(UnknownVersionError):  # a branch that began before it
             return _Walk(repository, known).to(head)
-        except UnknownVersionError:  # a branch that began before it
-            pass
     return _Walk(repository, LineOrigins()).to(head)
 
 
@@ -111,7 +107,6 @@ class _Walk:
     def __init__(self, repository: Repository, known: LineOrigins) -> None:
         self._repository = repository
         self._made = known
-        self._partial = bool(known.head) and known.head
         self._versions: dict[tuple[str, str], array[int] | None] = {}
         self._of_blob: dict[str, tuple[str, str]] = {}
         self._changed: dict[tuple[str, str], int] = {}
@@ -122,7 +117,8 @@ class _Walk:
 
     def to(self, head: str) -> LineOrigins:
         """Read the history up to a commit."""
-        revisions = [head, f"^{self._partial}"] if self._partial else [head]
+        before = self._made.head
+        revisions = [head, f"^{before}"] if before else [head]
         for commit, entries, hunks in file_changes(self._repository.lines(*_LOG, *revisions, "--")):
             self._made.commits.append(commit)
             self._take(entries, hunks)

@@ -48,18 +48,12 @@ def known_origins(repository: Repository) -> LineOrigins:
     start = f"{_FORMAT}-{repository.first_commit[:16]}-"
     head = repository.text("rev-parse", "--verify", "HEAD^{commit}").strip()
     here = folder / f"{start}{head}"
+    if (known := _read(here)) is not None:
+        return known
     files = sorted(folder.glob(f"{start}*"), key=_changed, reverse=True)
-    for path in [here] if here in files else files:
-        before = path.name.removeprefix(start)
-        if path == here or (repository.has(before) and repository.descends(head, before)):
-            known = _read(path)
-            if known is not None and path == here:
-                return known
-            if known is not None:
-                break
-    else:
-        known = None
-    made = line_origins(repository, known)
+    earlier = (one for one in files if repository.descends(head, one.name.removeprefix(start)))
+    known = next((one for path in earlier if (one := _read(path)) is not None), None)
+    made = line_origins(repository, head, known)
     with contextlib.suppress(OSError):  # without a cache it only takes longer
         private_folder(folder)
         own = folder / f".{here.name}.{os.getpid()}"

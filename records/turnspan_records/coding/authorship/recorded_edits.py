@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Sequence
-from typing import Final
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
@@ -24,15 +24,13 @@ class RepositoryPlaces:
     def __init__(self, repository: Repository, paths: Collection[str]) -> None:
         self._repository = repository
         self._paths = paths
-        worktrees = repository.text("worktree", "list", "--porcelain", "-z").split("\0")
-        found = [one.removeprefix("worktree ") for one in worktrees if one.startswith("worktree ")]
-        top = [str(repository.top)] if repository.top else []
-        self._tops = sorted({_posix(one) for one in found + top}, key=len, reverse=True)
-        listed = repository.text("config", "--list", "-z").split("\0")
-        urls = [one.partition("\n") for one in listed]
-        self._addresses = {
-            address_of(url) for name, _, url in urls if re.fullmatch(r"remote\..*\.url", name)
-        }
+        listed = repository.text("worktree", "list", "--porcelain", "-z")
+        tops = re.findall(r"(?:^|\0)worktree ([^\0]+)", listed)
+        tops += [str(repository.top)] if repository.top else []
+        self._tops = sorted(set(map(_posix, tops)), key=len, reverse=True)
+        listed = repository.text("config", "--list", "-z")
+        urls = re.findall(r"(?:^|\0)remote\.[^\n\0]*\.url\n([^\0]*)", listed)
+        self._addresses = set(map(address_of, urls))
         self._clones: dict[tuple[str, str], bool] = {}
 
     def path_of(self, turn: EditingTurn, named: str) -> str:
@@ -98,26 +96,24 @@ def recorded_edits(
     Raises ``StoreError`` as ``Store.query``.
     """
     mine = {(one.project, one.turn_id): one for one in turns if places.may_have(one)}
-    found = sorted(_edits(store, mine, places), key=lambda one: one.time)
+    ids = sorted({id_ for _, id_ in mine})
+    found: list[Edit] = []
+    for at in range(0, len(ids), _BATCH):
+        answer = ask(store, "coding/authorship/tools", turns=ids[at : at + _BATCH], tools=CHANGING)
+        for row in answer.dicts():
+            if (turn := mine.get((str(row["project"]), str(row["turn_id"])))) is not None:
+                found += _edits(turn, row, places)
+    found.sort(key=lambda one: one.time)
     replay(found)
     return found
 
 
-def _edits(
-    store: Store, turns: dict[tuple[str, str], EditingTurn], places: RepositoryPlaces
-) -> Iterator[Edit]:
-    ids = sorted({id_ for _, id_ in turns})
-    for at in range(0, len(ids), _BATCH):
-        answer = ask(store, "coding/authorship/tools", turns=ids[at : at + _BATCH], tools=CHANGING)
-        for row in answer.dicts():
-            turn = turns.get((str(row["project"]), str(row["turn_id"])))
-            if turn is None:
-                continue
-            model = str(row["model"]) or (turn.models[0] if len(turn.models) == 1 else "")
-            for change in changes_of(str(row["name"]), str(row["arguments"])):
-                if path := places.path_of(turn, change.path):
-                    place = f"{posixpath.join(turn.folder, change.path)}\0{turn.branch}"
-                    yield Edit(
-                        *(turn, str(row["call_id"]), str(row["name"]), model),
-                        *(int(row["time"]) // 10**9, path, place, change),
-                    )
+def _edits(turn: EditingTurn, row: Mapping[str, Any], places: RepositoryPlaces) -> Iterator[Edit]:
+    """What one tool call changed in the repository."""
+    name = str(row["name"])
+    model = str(row["model"]) or (turn.models[0] if len(turn.models) == 1 else "")
+    for change in changes_of(name, str(row["arguments"])):
+        if path := places.path_of(turn, change.path):
+            place = f"{posixpath.join(turn.folder, change.path)}\0{turn.branch}"
+            time = int(row["time"]) // 10**9
+            yield Edit(turn, str(row["call_id"]), name, model, time, path, place, change)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Final
@@ -61,15 +61,16 @@ class Survival:
     turns_without_cost: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outcome:
     """What became of an edit's lines."""
 
-    name: str
+    group: str
     edit: Edit
-    lines: int
-    after: dict[int, int]
-    """Lines that stand, by days; without those that have not passed."""
+    lines: list[str]
+    """Keys of those that last (``Edit.lasting``)."""
+    after: dict[int, int] = field(default_factory=dict[int, int])
+    """Lines that stand, by days; without days that have not passed."""
 
 
 def recorded_repositories(turns: Iterable[EditingTurn]) -> tuple[list[Repository], dict[str, str]]:
@@ -101,39 +102,41 @@ def repository_outcomes(
         StoreError: as ``Store.query``.
     """
     history = _MainLine(repository)
-    places = RepositoryPlaces(repository, history.paths)
-    edits = recorded_edits(store, turns, places)
+    edits = recorded_edits(store, turns, RepositoryPlaces(repository, history.paths))
     name = repository.top.name if repository.top else repository.first_commit[:12]
-    wanted: list[tuple[Edit, int, str]] = []
-    for edit in edits:
-        if edit.lines:
-            for days in (*DAYS, 0):
-                if edit.time + days * _DAY <= now:
-                    end = edit.time + days * _DAY if days else now
-                    wanted.append((edit, days, history.version(edit.path, edit.time, end)))
-    by_version: dict[str, list[tuple[Edit, int]]] = defaultdict(list)
-    for edit, days, version in wanted:
-        by_version[version].append((edit, days))
-    found: dict[Edit, dict[int, int]] = defaultdict(dict)
-    blobs = sorted(one for one in by_version if one and "\0" not in one)
-    texts = zip(blobs, repository.blobs(blobs), strict=True)
-    for version, data in (*((one, b"") for one in by_version if one not in blobs), *texts):
-        file = version.removeprefix("\0")
-        if file != version and repository.top and (repository.top / file).is_file():
-            data = (repository.top / file).read_bytes()
-        text = data.decode("utf-8", "replace")
-        keys, stream = Counter(map(key_of, text.split("\n"))), squeezed(text)
-        for edit, days in by_version[version]:
-            found[edit][days] = _standing(edit, keys, stream)
-    name_of = BY.get(by)
-    return [
-        Outcome(name_of(one) if name_of else name, one, one.lines, after)
-        for one, after in found.items()
+    found = [
+        Outcome(BY[by](one) if by in BY else name, one, lines)
+        for one in edits
+        if (lines := one.lasting())
     ]
+    wanted: dict[str, list[tuple[Outcome, int]]] = defaultdict(list)
+    for one in found:
+        path, began = one.edit.path, one.edit.time
+        for days in (*DAYS, 0):
+            end = began + days * _DAY if days else now
+            if end <= now:
+                wanted[history.version(path, began, end)].append((one, days))
+    for version, text in _texts(repository, wanted):
+        keys, stream = Counter(map(key_of, text.split("\n"))), squeezed(text)
+        for one, days in wanted[version]:
+            one.after[days] = _standing(Counter(one.lines), keys, stream)
+    return found
 
 
-def _standing(edit: Edit, keys: Counter[str], stream: str) -> int:
-    written = Counter(edit.keys[at] for at in edit.lasting())
+def _texts(repository: Repository, versions: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The texts of versions of files, as ``_MainLine`` names them; empty where there is none."""
+    blobs = [one for one in versions if one and not one.startswith("\0")]
+    yield from (
+        (one, data.decode("utf-8", "replace"))
+        for one, data in zip(blobs, repository.blobs(blobs), strict=True)
+    )
+    for version in set(versions).difference(blobs):
+        file = repository.top / version[1:] if repository.top and version else None
+        data = file.read_bytes() if file is not None and file.is_file() else b""
+        yield version, data.decode("utf-8", "replace")
+
+
+def _standing(written: Counter[str], keys: Counter[str], stream: str) -> int:
     left = sum((written & keys).values())
     for key, many in (written - keys).items():
         piece = squeezed(key)
@@ -162,12 +165,9 @@ class _MainLine:
         """The blob of a file at a time, wherever it was renamed to; of one that was not committed
         by then, the first one. Empty: it was deleted; ``\\0`` and its path: it never came in."""
         start = since - 2
-        while True:
-            moved = [one for one in self._moves.get(path, ()) if start <= one[0] <= until]
-            if not moved:
-                break
-            start, path = moved[0][0], moved[0][1]
-            if not any(one[0] >= start for one in self._versions[path]):
+        while moved := [one for one in self._moves.get(path, ()) if start <= one[0] <= until]:
+            start, path = moved[0]
+            if not any(at >= start for at, _ in self._versions[path]):
                 break
         after = [one for one in self._versions.get(path, ()) if one[0] >= start]
         if not after:
@@ -180,35 +180,31 @@ def survival(found: Iterable[Outcome]) -> list[Survival]:
     groups: dict[str, list[Outcome]] = defaultdict(list)
     lines_of: Counter[str] = Counter()
     for one in found:
-        groups[one.name].append(one)
-        lines_of[one.edit.turn.turn_id] += one.lines
+        groups[one.group].append(one)
+        lines_of[one.edit.turn.turn_id] += len(one.lines)
     made = [_survival(name, group, lines_of) for name, group in groups.items()]
     return sorted(made, key=lambda one: (-one.lines, one.name))
 
 
 def _survival(name: str, group: list[Outcome], lines_of: Counter[str]) -> Survival:
-    after = [
-        Standing(
-            days,
-            sum(one.lines for one in group if days in one.after),
-            sum(one.after[days] for one in group if days in one.after),
-        )
-        for days in (*DAYS, 0)
-    ]
-    priced = [one for one in group if one.edit.turn.cost_usd is not None]
-    costs = [
-        Decimal(one.edit.turn.cost_usd or 0) * one.lines / lines_of[one.edit.turn.turn_id]
-        for one in priced
-    ]
-    cost = sum(costs, Decimal(0))
-    standing = sum(one.after.get(0, 0) for one in priced)
+    after: list[Standing] = []
+    for days in (*DAYS, 0):
+        old = [one for one in group if days in one.after]
+        lines = sum(len(one.lines) for one in old)
+        after.append(Standing(days, lines, sum(one.after[days] for one in old)))
     turns = {one.edit.turn.turn_id: one.edit.turn for one in group}
+    priced = [one for one in group if one.edit.turn.cost_usd is not None]
+    costs = (
+        (one.edit.turn.cost_usd or 0) * Decimal(len(one.lines)) / lines_of[one.edit.turn.turn_id]
+        for one in priced
+    )
+    cost, standing = sum(costs, Decimal(0)), sum(one.after.get(0, 0) for one in priced)
     return Survival(
-        name,
-        len(turns),
-        sum(one.lines for one in group),
-        after,
-        cost if priced else None,
-        cost / standing if priced and standing else None,
-        sum(one.cost_usd is None for one in turns.values()),
+        name=name,
+        turns=len(turns),
+        lines=sum(len(one.lines) for one in group),
+        after=after,
+        cost_usd=cost if priced else None,
+        cost_per_line_usd=cost / standing if priced and standing else None,
+        turns_without_cost=sum(one.cost_usd is None for one in turns.values()),
     )
