@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from turnspan_console.options import (
 from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
-    from turnspan_records.importing.sources import ImportReport, SourceLog
+    from turnspan_records.importing.sources import ImportReport
 
 _NAME = "turnspan-watch-coding"
 
@@ -80,19 +81,9 @@ def coding(folders: tuple[Path, ...], project: str, once: bool, service: str | N
 
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, end)
-
-    def landed(report: ImportReport) -> None:
-        rows = ", ".join(f"{count:,} {table}" for table, count in sorted(report.rows.items()))
-        note(f"{report.source_rows:,} lines read: {rows or 'nothing new'}")
-        for problem in report.problems[:_SHOWN]:
-            note(f"{problem.row}: {problem.reason}")
-
-    def make_log() -> SourceLog:
-        return coding_log(EVERY, folders, live=not once)
-
-    follower = TranscriptFollower(
-        lambda: open_chosen(create=True), spool, make_log, project, ended, landed, note
-    )
+    log = partial(coding_log, EVERY, folders, live=not once)
+    opener = partial(open_chosen, create=True)
+    follower = TranscriptFollower(opener, spool, log, project, ended, _landed, note)
     try:
         if once:
             if not follower.land():
@@ -107,8 +98,11 @@ def coding(folders: tuple[Path, ...], project: str, once: bool, service: str | N
     note("ended: what was read has landed or waits in the spool")
 
 
-_SHOWN = 5
-"""Problems of an import that are told."""
+def _landed(report: ImportReport) -> None:
+    rows = ", ".join(f"{count:,} {table}" for table, count in sorted(report.rows.items()))
+    note(f"{report.source_rows:,} lines read: {rows or 'nothing new'}")
+    for problem in report.problems[:5]:
+        note(f"{problem.row}: {problem.reason}")
 
 
 def _service(kind: str, folders: tuple[Path, ...], project: str) -> str:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -63,12 +63,8 @@ def install(tool: str, yes: bool) -> None:
       turnspan hooks install claude-code
       turnspan hooks install codex --yes
     """
-    settings, words = _Settings(tool), own_command("hooks", "run", tool)
-
-    def changed(text: str) -> str:
-        return settings.tool.install(text, words)
-
-    settings.change(changed, yes=yes)
+    settings = _Settings(tool)
+    settings.change(settings.with_hooks, yes=yes)
     if not settings.is_trusted():
         note(_TRUST)
 
@@ -85,7 +81,7 @@ def uninstall(tool: str, yes: bool) -> None:
       turnspan hooks uninstall claude-code --yes
     """
     settings = _Settings(tool)
-    settings.change(settings.without, yes=yes)
+    settings.change(settings.without_hooks, yes=yes)
 
 
 @command.command("status", short_help="Show which coding agents have the hook.")
@@ -100,7 +96,7 @@ def status(format_: str) -> None:
     """
     from turnspan_records.coding.hook_settings import HookSettingsError
 
-    found: list[HookState] = []
+    states: list[HookState] = []
     for tool in _TOOLS:
         settings = _Settings(tool)
         try:
@@ -112,14 +108,14 @@ def status(format_: str) -> None:
                 state = _TRUST
         except (HookSettingsError, Failure) as error:
             words, state = (), str(error)
-        found.append(HookState(tool, state, str(settings.path), shlex.join(words)))
+        states.append(HookState(tool, state, str(settings.path), shlex.join(words)))
     output = Output()
     if format_ == "json":
-        output.json(found)
+        output.json(states)
     else:
-        for one in found:
+        for one in states:
             output.line(f"{one.tool:<12} {one.state} ({one.file})")
-    if any(one.state not in ("installed", "not installed") for one in found):
+    if any(one.state not in ("installed", "not installed") for one in states):
         raise Failure("A hook does not work: see above.", FINDING)
 
 
@@ -169,29 +165,29 @@ class _Settings:
         """Whether the tool runs our hooks, where it has them."""
         return self.tool.is_trusted(self.path, self.text())
 
-    def without(self, text: str) -> str | None:
-        """The text without the hook; None: there was no file."""
-        return self._before(text) if self._is_ours(text) else self.tool.uninstall(text)
+    def with_hooks(self, text: str) -> str | None:
+        """The text with the hooks of this command."""
+        return self.tool.install(text, own_command("hooks", "run", self.tool.kind))
 
-    def _kept_texts(self) -> dict[Any, Any]:
+    def without_hooks(self, text: str) -> str | None:
+        """The text without the hooks; None: there was no file."""
+        before, is_ours = self._before(text)
+        return before if is_ours else self.tool.uninstall(text)
+
+    def _before(self, text: str) -> tuple[str | None, bool]:
+        """What stood there before the hooks were written (None: no file), and whether the file is
+        as we left it."""
         import orjson
 
         from turnspan.content.model import as_dict
 
         try:
-            return as_dict(orjson.loads(self._kept.read_bytes())) or {}
+            kept = as_dict(orjson.loads(self._kept.read_bytes())) or {}
         except (OSError, orjson.JSONDecodeError):
-            return {}  # nothing is installed, or not by this user
-
-    def _is_ours(self, text: str) -> bool:
-        return self._kept_texts().get("after") == text
-
-    def _before(self, text: str) -> str | None:
-        """What stood there before the hook was written; None: no file."""
-        if self._is_ours(text):
-            before: str | None = self._kept_texts().get("before")
-            return before
-        return text if self.path.exists() else None
+            kept = {}  # nothing is installed, or not by this user
+        if kept.get("after") == text:
+            return kept.get("before"), True
+        return text if self.path.exists() else None, False
 
     def change(self, change: Callable[[str], str | None], *, yes: bool) -> None:
         """Show what changes, ask, and write it."""
@@ -217,7 +213,13 @@ class _Settings:
                 return
             if not click.confirm(f"Write {self.path}?", err=True):
                 raise Failure("Nothing is written.", FINDING)
-        self._write(text, changed)
+        if self.text() != text:
+            raise Failure(f"{self.path} has changed meanwhile: try again.", UNAVAILABLE)
+        try:
+            self._write(text, changed)
+        except OSError as error:
+            said = f"{error.filename} cannot be written: {error.strerror}."
+            raise Failure(said, UNAVAILABLE) from None
         note(f"{self.path} is written.")
 
     def _write(self, before: str, after: str | None) -> None:
@@ -225,22 +227,16 @@ class _Settings:
 
         from turnspan_clickhouse.files.atomic_files import private_folder, write_whole
 
-        there, kept = self.path.exists(), {"before": self._before(before), "after": after}
-        if self.text() != before:
-            raise Failure(f"{self.path} has changed meanwhile: try again.", UNAVAILABLE)
+        kept = {"before": self._before(before)[0], "after": after}
         target = self.path.resolve()  # a link, as dotfiles are kept, stays one
-        try:
-            if after is None:
-                target.unlink()
-            else:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                mode = target.stat().st_mode & 0o777 if there else 0o600
-                write_whole(target, after.encode())
-                target.chmod(mode)
-            self._kept.unlink(missing_ok=True)
-            if after is not None and self.tool.installed(after):
-                private_folder(self._kept.parent)
-                write_whole(self._kept, orjson.dumps(kept))
-        except OSError as error:
-            said = f"{error.filename} cannot be written: {error.strerror}."
-            raise Failure(said, UNAVAILABLE) from None
+        if after is None:
+            target.unlink()
+        else:
+            mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(target, after.encode())
+            target.chmod(mode)
+        self._kept.unlink(missing_ok=True)
+        if after is not None and self.tool.installed(after):
+            private_folder(self._kept.parent)
+            write_whole(self._kept, orjson.dumps(kept))

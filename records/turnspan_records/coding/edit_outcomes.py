@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -64,9 +64,7 @@ class EditJudge:
     """
 
     def __init__(self, spool: Spool, session_id: str, folder: Path) -> None:
-        self._spool = spool
-        self._session = session_id
-        self._folder = folder
+        self._spool, self._session, self._folder = spool, session_id, folder
         name = blake2b(session_id.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
         self._path = spool.folder / FOLLOWING / f"{name}.json"
 
@@ -86,15 +84,28 @@ class EditJudge:
             if lock is not None:
                 lock.release()
 
-    def judge(self) -> str:
-        """Judge the turn that was noted last, once; returns the outcome, empty where there is
-        none.
+    def judge(self, edited_again: Collection[str] = ()) -> None:
+        """Judge the turn that was noted last, once, by its files but those that were edited again.
 
         Raises:
             SpoolError: the spool cannot be written.
         """
         known = self._known()
-        return "" if known is None else self._judge(known, known.files)
+        if known is None or known.judged:
+            return
+        outcome = _outcome(
+            {name: one for name, one in known.files.items() if name not in edited_again}
+        )
+        if outcome:
+            annotate(
+                *(self._spool, RecordRef("turn", known.turn_id, known.project)),
+                outcome=outcome,
+                author=AUTHOR,
+                source=SOURCE,
+                id=hex_id("coding-hooks", known.turn_id),
+            )
+            known.judged = True
+            self._write(known)
 
     def note(self, store: Store) -> None:
         """Note the files of the session's last turn as they are now. An earlier turn that is not
@@ -121,29 +132,13 @@ class EditJudge:
             return
         files = {str(path): [_state(path), *_before(path, each)] for path, each in by_file.items()}
         if known is not None and known.turn_id != turn_id:
-            self._judge(
-                known, {name: one for name, one in known.files.items() if name not in files}
-            )
+            self.judge(edited_again=files)
         self._write(EditedTurn(project, turn_id, max(int(edit[2]) for edit in edits), files))
 
     def forget(self) -> None:
         """The session is over: nothing of it is noted any more."""
         with contextlib.suppress(FileNotFoundError):
             remove(self._path)
-
-    def _judge(self, known: EditedTurn, files: Mapping[str, list[str]]) -> str:
-        outcome = "" if known.judged else _outcome(files)
-        if outcome:
-            annotate(
-                *(self._spool, RecordRef("turn", known.turn_id, known.project)),
-                outcome=outcome,
-                author=AUTHOR,
-                source=SOURCE,
-                id=hex_id("coding-hooks", known.turn_id),
-            )
-            known.judged = True
-            self._write(known)
-        return outcome
 
     def _write(self, noted: EditedTurn) -> None:
         write_whole(self._path, orjson.dumps(asdict(noted)))
@@ -190,7 +185,8 @@ def _before(path: Path, edits: list[FileChange]) -> list[str]:
         repository = Repository(path.parent if path.parent.is_dir() else path.parents[1])
         if repository.top is not None:
             name = path.resolve().relative_to(repository.top.resolve()).as_posix()
-            states.append(_committed(repository, name))
+            states.append(_MISSING)  # unless it is in the commit
+            states[-1] = _digest(repository.blob(f"HEAD:{name}"))
     return states
 
 
@@ -201,10 +197,3 @@ def _undone(text: str, edits: list[FileChange], times: int) -> Iterator[str]:
             return
         text = text.replace(new, "\n".join(edit.before), times)
     yield _digest(text.encode())
-
-
-def _committed(repository: Repository, name: str) -> str:
-    try:
-        return _digest(repository.blob(f"HEAD:{name}"))
-    except SourceError:  # it is in no commit
-        return _MISSING

@@ -13,7 +13,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -32,70 +33,39 @@ from turnspan_records.coding.telemetry_join import TelemetryJoin
 from turnspan_records.coding.transcripts.coding_log import LIVE_SECONDS
 from turnspan_records.coding.transcripts.tools import TOOLS
 from turnspan_records.importing.import_run import import_log
-from turnspan_records.importing.sources import ImportReport, Part, SourceLog, SourceLogError
+from turnspan_records.importing.sources import ImportReport, SourceLog, SourceLogError
 from turnspan_records.sql import statement
 
-_LOCK: Final = "watch.lock"
 _REST: Final = 2.0
 """How many times as long as an import took of a processor the next one is waited for: a long
 session is read from its beginning each time it grows."""
 _LONGEST_REST: Final = 30.0
 
 
-class StoppableLog:
-    """A log whose import ends after the part that is under way, once ``ended`` is set."""
-
-    def __init__(self, log: SourceLog, ended: threading.Event) -> None:
-        self._log = log
-        self._ended = ended
-        self.kind, self.identity, self.own_projects = log.kind, log.identity, log.own_projects
-
-    def total(self, after: str) -> int:
-        """As ``SourceLog.total``."""
-        return self._log.total(after)
-
-    def parts(self, after: str) -> Iterator[Part]:
-        """As ``SourceLog.parts``."""
-        for part in self._log.parts(after):
-            yield part
-            if self._ended.is_set():
-                return
-
-
+@dataclass(slots=True)
 class TranscriptFollower:
-    """Imports transcripts as they grow.
+    """Imports transcripts as they grow."""
 
-    Args:
-        opener: gives the store.
-        spool: the store's.
-        log: makes the log of the transcripts, as they are now.
-        project: of the records; empty: each transcript's own.
-        ended: set when it is to end; what is read by then lands.
-        landed: told of every import that has read something.
-        note: told what went wrong, once until it is over.
-    """
+    opener: Opener
+    spool: Spool
+    """The store's."""
+    log: Callable[[], SourceLog]
+    """Makes the log of the transcripts, as they are now."""
+    project: str
+    """Of the records; empty: each transcript's own."""
+    ended: threading.Event
+    """Set when it is to end; what is read by then lands."""
+    landed: Callable[[ImportReport], None]
+    """Told of every import that has read something."""
+    note: Note
+    """Told what went wrong, once until it is over."""
+    _writer: SpoolWriter = field(init=False)
+    _telemetry: TelemetryJoin = field(default_factory=TelemetryJoin)
+    _reached: tuple[str, int] | None = None
+    _trouble: str = ""
 
-    def __init__(
-        self,
-        opener: Opener,
-        spool: Spool,
-        log: Callable[[], SourceLog],
-        project: str,
-        ended: threading.Event,
-        landed: Callable[[ImportReport], None],
-        note: Note,
-    ) -> None:
-        self._opener = opener
-        self._spool = spool
-        self._log = log
-        self._project = project
-        self._ended = ended
-        self._landed = landed
-        self._note = note
-        self._writer = SpoolWriter(spool)
-        self._telemetry = TelemetryJoin()
-        self._reached: tuple[str, int] | None = None
-        self._trouble = ""
+    def __post_init__(self) -> None:
+        self._writer = SpoolWriter(self.spool)
 
     def follow(self, changes: FolderChanges) -> None:
         """Import whenever something has changed, until ``ended``."""
@@ -104,7 +74,7 @@ class TranscriptFollower:
             if not self.land():
                 changes.retry()
             took = time.process_time() - began
-            self._ended.wait(min(_LONGEST_REST, _REST * took))
+            self.ended.wait(min(_LONGEST_REST, _REST * took))
 
     def close(self) -> None:
         """Nothing is followed any more: turns that have not ended count as interrupted."""
@@ -114,15 +84,15 @@ class TranscriptFollower:
         """Import what is new; whether all of it has landed. What went wrong is noted."""
         trouble = ""
         try:
-            log = StoppableLog(self._log(), self._ended)
             report = import_log(
-                *(self._opener, self._spool, log),
-                project=self._project,
+                *(self.opener, self.spool, self.log()),
+                project=self.project,
                 known=self._reached,
                 writer=self._writer,
+                ended=self.ended.is_set,
             )
             if not report.waiting:
-                with self._opener() as store:
+                with self.opener() as store:
                     self._telemetry.join(store)
                     _interrupt_rested(store)
         except (SourceLogError, SpoolError, StoreError) as error:
@@ -131,9 +101,9 @@ class TranscriptFollower:
             self._reached = report.reached
             trouble = f"it waits in the spool: {report.waiting}" if report.waiting else ""
             if report.seen:
-                self._landed(report)
+                self.landed(report)
         if trouble and trouble != self._trouble:
-            self._note(trouble)
+            self.note(trouble)
         self._trouble = trouble
         return not trouble
 
@@ -157,12 +127,8 @@ def _interrupt_rested(store: Store) -> None:
 
 def lock_following(spool: Spool) -> FileLock | Holder | None:
     """The lock of the one follower of a store; who holds it (None: nobody knows), where another
-    does.
-
-    Raises:
-        OSError: the spool's folder cannot be written.
-    """
-    path = private_folder(spool.folder / FOLLOWING) / _LOCK
+    does. Raises ``OSError``."""
+    path = private_folder(spool.folder / FOLLOWING) / "watch.lock"
     lock = FileLock.take(path)
     if lock is None:
         return holder(path)

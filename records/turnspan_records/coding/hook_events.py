@@ -45,9 +45,10 @@ class HookEvent:
     folder: Path
     """The session's working folder."""
     transcript: Path | None
+    """None: the agent writes none, as Codex of a session that is not kept."""
 
     @classmethod
-    def of(cls, tool: str, text: str, environment: Mapping[str, str]) -> HookEvent:
+    def of(cls, tool: str, text: str) -> HookEvent:
         """The event that a tool's text is.
 
         Raises:
@@ -63,18 +64,8 @@ class HookEvent:
             raise HookEventError(f"the event of {tool} names no session")
         named = said.get("transcript_path")
         path = Path(named).expanduser() if isinstance(named, str) and named else None
-        if path is None and tool == "codex":
-            path = _rollout(session, environment)
         folder = Path(str(said.get("cwd") or os.getcwd()))
         return cls(str(said.get("hook_event_name", "")), session, folder, path)
-
-
-def _rollout(session: str, environment: Mapping[str, str]) -> Path | None:
-    """Codex's transcript of a session, where its event does not name it."""
-    home = environment.get("CODEX_HOME")
-    sessions = (Path(home) if home else Path.home() / ".codex") / "sessions"
-    name = f"rollout-*-{''.join(c if c.isalnum() or c == '-' else '?' for c in session)}.jsonl"
-    return max(sessions.glob(f"*/*/*/{name}"), default=None)
 
 
 def land_event(tool: str, text: str, dsn: Dsn) -> None:
@@ -87,7 +78,7 @@ def land_event(tool: str, text: str, dsn: Dsn) -> None:
         SpoolError: the spool cannot be written.
         StoreError: the store cannot be used.
     """
-    event = HookEvent.of(tool, text, os.environ)
+    event = HookEvent.of(tool, text)
     spool = Spool(dsn.spool)
     judge = EditJudge(spool, event.session_id, event.folder)
     with judge.alone():

@@ -45,6 +45,7 @@ def import_log(
     known: tuple[str, int] | None = None,
     writer: SpoolWriter | None = None,
     progress: Progress = lambda done, total: None,
+    ended: Callable[[], bool] = lambda: False,
 ) -> ImportReport:
     """Import a log into a store, from where the last import of it had come to.
 
@@ -59,6 +60,7 @@ def import_log(
         writer: whose rows they are; it stays open, and turns that run stay so as long as it is.
             Else one that ends with the import.
         progress: told how many rows of the source of how many are read.
+        ended: whether to stop after the part that was just read.
 
     Raises:
         SourceLogError: the source cannot be read. What was read before it is imported.
@@ -80,6 +82,8 @@ def import_log(
         for part in log.parts(after):
             rows.add(part)
             progress(report.source_rows, max(total, report.source_rows))
+            if ended():
+                break
     finally:
         otel_context.detach(token)
         rows.finish(close=writer is None)

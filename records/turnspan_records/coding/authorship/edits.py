@@ -16,31 +16,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final
 
-SHELLS: Final = frozenset(
-    (
-        *("bash", "shell", "execcommand", "runshellcommand", "executebash", "localshell", "exec"),
-        *("execute", "runterminalcmd", "runcommand", "shellexec", "terminal", "executecommand"),
-    )
-)
+from turnspan.content.model import as_dict, as_list
+
+SHELLS: Final = {
+    *("bash", "shell", "execcommand", "runshellcommand", "executebash", "localshell", "exec"),
+    *("execute", "runterminalcmd", "runcommand", "shellexec", "terminal", "executecommand"),
+}
 """Tools that run a command; names in lower case, without ``_``, ``-`` and blanks."""
-EDITORS: Final = frozenset(
-    (
-        *(
-            "edit",
-            "multiedit",
-            "write",
-            "notebookedit",
-            "replace",
-            "writefile",
-            "editfile",
-            "patch",
-        ),
-        *("create", "createfile", "strreplaceeditor", "strreplacebasededittool", "strreplace"),
-        *("searchreplace", "applypatch", "writetofile", "replaceinfile", "insert", "filewrite"),
-    )
-)
+EDITORS: Final = {
+    *("edit", "multiedit", "write", "notebookedit", "replace", "writefile", "editfile", "patch"),
+    *("create", "createfile", "strreplaceeditor", "strreplacebasededittool", "strreplace"),
+    *("searchreplace", "applypatch", "writetofile", "replaceinfile", "insert", "filewrite"),
+}
 CHANGING: Final = sorted(EDITORS | SHELLS)
 """All tools that may change a file; what a call of one changes, ``changes_of`` tells."""
 _PATH = ("file_path", "filePath", "path", "notebook_path", "target_file", "filename", "file")
@@ -88,15 +77,12 @@ def changes_of(name: str, arguments: str) -> list[FileChange]:
     called = plain_name(name)
     if called not in EDITORS and called not in SHELLS:
         return []
-    try:
-        value: Any = json.loads(arguments)
-    except ValueError:
-        value = arguments
+    value = _loaded(arguments)
     if isinstance(value, str):
         return list(_patch(value)) if _BEGIN in value else []
-    if not isinstance(value, dict):
+    given = as_dict(value)
+    if given is None:
         return []
-    given = cast("dict[str, Any]", value)
     if called in SHELLS:
         return _of_command(given)
     for text in given.values():
@@ -106,46 +92,37 @@ def changes_of(name: str, arguments: str) -> list[FileChange]:
     return list(_of_editor(path, given)) if path else []
 
 
-def _of_editor(path: str, given: Mapping[str, Any]) -> Iterator[FileChange]:
+def _loaded(text: str) -> Any:
+    """A text's JSON; the text itself if it is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _of_editor(path: str, given: Mapping[Any, Any]) -> Iterator[FileChange]:
     edits = given.get("edits")
-    if isinstance(edits, str):  # some models write the list as text
-        try:
-            edits = json.loads(edits)
-        except ValueError:
-            edits = None
-    if isinstance(edits, list):
-        for one in cast("Sequence[Any]", edits):
-            if isinstance(one, dict):
-                yield from _replacement(path, cast("dict[str, Any]", one))
-        return
-    if given.get("command") in ("view", "undo_edit"):
-        return
-    source, diff = given.get("new_source"), given.get("diff")
-    if isinstance(source, str):
-        yield FileChange(path, (), _cell(source))
-    elif isinstance(diff, str):
-        for old, new in _BLOCK.findall(diff):
-            yield FileChange(path, _lines(old), _lines(new))
-    elif (whole := _text(given, _WHOLE)) is not None and _text(given, _OLD) is None:
-        yield FileChange(path, None, _lines(whole))
-    elif isinstance(sketch := given.get("code_edit"), str):
-        yield FileChange(path, (), _lines(sketch))
-    else:
-        yield from _replacement(path, given)
-
-
-def _replacement(path: str, given: Mapping[str, Any]) -> Iterator[FileChange]:
+    # Some models write the list as text.
+    listed = as_list(_loaded(edits) if isinstance(edits, str) else edits)
     old, new = _text(given, _OLD), _text(given, _NEW)
-    if new is not None:
-        yield FileChange(path, _lines(old or ""), _lines(new))
-    elif old is not None:
-        yield FileChange(path, _lines(old), ())
-
-
-def _cell(source: str) -> tuple[str, ...]:
-    """The lines of a notebook's cell as its file has them."""
-    lines = source.splitlines(keepends=True)
-    return tuple(json.dumps(line, ensure_ascii=False) for line in lines)
+    if listed is not None:
+        for one in filter(None, map(as_dict, listed)):
+            yield from _of_editor(path, {**one, "edits": None})
+    elif given.get("command") in ("view", "undo_edit"):
+        return
+    elif (source := _text(given, ("new_source",))) is not None:  # of a notebook's cell
+        lines = source.splitlines(keepends=True)
+        written = tuple(json.dumps(line, ensure_ascii=False) for line in lines)
+        yield FileChange(path, (), written)
+    elif (diff := _text(given, ("diff",))) is not None:
+        for before, after in _BLOCK.findall(diff):
+            yield FileChange(path, _lines(before), _lines(after))
+    elif (whole := _text(given, _WHOLE)) is not None and old is None:
+        yield FileChange(path, None, _lines(whole))
+    elif (sketch := _text(given, ("code_edit",))) is not None:
+        yield FileChange(path, (), _lines(sketch))
+    elif old is not None or new is not None:
+        yield FileChange(path, _lines(old or ""), _lines(new or ""))
 
 
 def _patch(text: str) -> Iterator[FileChange]:
@@ -181,11 +158,10 @@ def _patch(text: str) -> Iterator[FileChange]:
     yield from done()
 
 
-def _of_command(given: Mapping[str, Any]) -> list[FileChange]:
+def _of_command(given: Mapping[Any, Any]) -> list[FileChange]:
     command: Any = next((given[name] for name in _COMMAND if name in given), "")
-    if isinstance(command, list):
-        # bash -lc COMMAND
-        command = "".join(map(str, cast("Sequence[Any]", command)[-1:]))
+    if (words := as_list(command)) is not None:
+        command = "".join(map(str, words[-1:]))  # bash -lc COMMAND
     if not isinstance(command, str):
         return []
     folder = _text(given, _FOLDER) or ""
@@ -235,7 +211,7 @@ def _first(groups: Sequence[str | None]) -> str:
     return next((one for one in groups if one), "")
 
 
-def _text(given: Mapping[str, Any], names: Sequence[str]) -> str | None:
+def _text(given: Mapping[Any, Any], names: Sequence[str]) -> str | None:
     return next((given[one] for one in names if isinstance(given.get(one), str)), None)
 
 
