@@ -10,7 +10,7 @@ import pytest
 
 from support.coding_sessions import BETTER, EDIT, NEW, OLD, PROJECT, session
 from support.landing import insert
-from support.rows import T0
+from support.rows import T0, call
 from turnspan_clickhouse.rows.tables import Annotation, Record, ToolCall, TurnSummary
 from turnspan_clickhouse.rows.tombstone_filter import Tombstones
 from turnspan_clickhouse.store.client import Store
@@ -29,8 +29,10 @@ def _lines(folder: Path, name: str = "train.jsonl") -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("format_", ["openai", "trl"])
 def test_a_corrected_edit_is_a_pair(embedded: Store, tmp_path: Path, format_: Format) -> None:
-    """The reply with its edit, against the same reply with the edit as a later turn left it."""
-    insert(embedded, *session("s1"))
+    """The reply with its edit, against the same reply with the edit as a later turn left it. A call
+    of that turn that never got a reply says nothing."""
+    lost = call("s1lost", 2.5, turn_id="s1t1", session_id="s1", project=PROJECT)
+    insert(embedded, *session("s1"), lost)
     wanted = TrainingSet("preference", format_, pairs=("edits",), splits={"train": 1.0})
     made = export(embedded, tmp_path / "set", wanted, edits=corrected_edits(embedded))
     assert made.lines == 1, made.manifest

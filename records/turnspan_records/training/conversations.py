@@ -219,7 +219,7 @@ class SessionDialogues:
         return DialogueStep(call, self._messages(call.inputs), self._messages(said))
 
     def _is_items(self, call: CallRow) -> bool:
-        first = self._scope.messages.get(call.outputs[0])
+        first = self._scope.messages.get(call.outputs[0]) if call.outputs else None
         return first is not None and first[3] in ITEMISED
 
     def _messages(self, hashes: Sequence[str]) -> list[Chat]:
