@@ -313,13 +313,13 @@ def test_shippers_killed_at_random_moments(server_dsn: Dsn) -> None:
 
     writer = threading.Thread(target=writing)
     writer.start()
-    for _ in range(12):
+    for number in range(12):
         with subprocess.Popen(
             [sys.executable, "-c", _SHIPPER, str(server_dsn)], stdout=subprocess.PIPE
         ) as shipper:
             assert shipper.stdout is not None
             shipper.stdout.readline()
-            time.sleep(moments.uniform(0.0, 0.2))
+            time.sleep(moments.uniform(0.0, 0.5 * number))  # later ones have landed something
             shipper.kill()
     stop.set()
     writer.join()

@@ -154,7 +154,7 @@ def test_killed_at_any_moment_and_done_again(
             insert(store, *rows)
             archive_of(store, data_home / f"archive-{name}", name, "bob")
             set_of(store, data_home / f"set-{name}", name, "bob")
-        spooled(Spool(dsn.spool), *rows[:3], call(f"{name}-other", session_id="bob")).close()
+        spooled(Spool(dsn.spool), *rows[:4], call(f"{name}-other", session_id="bob")).close()
         killed += forget_and_be_killed(dsn, name, dice.randrange(1, 190), dice.random() * 0.02)
         with open_store(dsn) as store:
             again = forget(
@@ -162,11 +162,11 @@ def test_killed_at_any_moment_and_done_again(
                 texts=[canary(name)], settle=0.0,
             )  # fmt: skip
             assert again.proof.left == [], (number, again.proof.left)
-            insert(store, *rows[:3])
+            insert(store, *rows[:4])
             spooled(Spool(dsn.spool), *rows).close()
             assert ship(store).ok
             assert naming(contents(store), canary(name)).keys() <= {
-                *("turn_summary", "llm_call", "tool_call", "definition")
+                *("turn_summary", "llm_call", "llm_call_running", "tool_call", "definition")
             }
             done = forget(store, ForgetSubject("session", session_of(name), PROJECT), settle=0.0)
             assert done.proof.left == []
