@@ -183,6 +183,11 @@ def read_window(since: str | None, until: str | None) -> Window:
     return read
 
 
+def answer_options(*formats: str) -> Callable[[F], F]:
+    """``--project``, ``--format`` and ``--store``, for commands that print an answer."""
+    return together(project_option, format_option(*formats), store_option)
+
+
 def store_text() -> str | None:
     """What ``--store`` said; ``None`` means TURNSPAN_STORE."""
     return click.get_current_context().find_root().meta.get("turnspan.store")

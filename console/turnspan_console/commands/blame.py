@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnspan_console.failures import FINDING, UNAVAILABLE, USAGE, Failure, failing
-from turnspan_console.options import format_option, open_chosen, project_option, store_option
+from turnspan_console.options import answer_options, open_chosen
 
 if TYPE_CHECKING:
     from turnspan_console.output import Output
@@ -24,9 +24,7 @@ _LINES = re.compile(r"(.+?):(\d+)(?:-(\d+))?")
 
 @click.command("blame", short_help="Name the prompt that wrote each line of a file.")
 @click.argument("file", default="", metavar="[FILE[:LINE|:FROM-TO]]")
-@project_option
-@format_option("text", "json")
-@store_option
+@answer_options("text", "json")
 def command(file: str, project: str, format_: str) -> None:
     """Name who wrote each line of FILE in its git repository: the prompt of a coding agent, with
     its turn, model, cost and day, or a person. Without FILE, or with a folder: the agents' share

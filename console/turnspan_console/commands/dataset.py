@@ -11,6 +11,7 @@ from turnspan_console.commands._listing import print_found
 from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import (
     FORMATS,
+    answer_options,
     format_option,
     open_chosen,
     optional,
@@ -119,9 +120,7 @@ def list_(project: str, limit: int, format_: str) -> None:
 
 @command.command("show", short_help="Show the cases of a dataset.")
 @click.argument("dataset", metavar="NAME[@VERSION]")
-@project_option
-@format_option(*FORMATS)
-@store_option
+@answer_options(*FORMATS)
 def show(dataset: str, project: str, format_: str) -> None:
     """Show the cases of a dataset: of its newest version, or of the one that is named.
 
@@ -154,9 +153,7 @@ def show(dataset: str, project: str, format_: str) -> None:
 @command.command("diff", short_help="Compare two versions of a dataset.")
 @click.argument("before", metavar="NAME[@VERSION]")
 @click.argument("after", metavar="NAME[@VERSION]")
-@project_option
-@format_option("text", "json")
-@store_option
+@answer_options("text", "json")
 def diff(before: str, after: str, project: str, format_: str) -> None:
     """Show the cases that were added, removed or changed (the same input, another expected answer
     or other tags).

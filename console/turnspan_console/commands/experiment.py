@@ -10,12 +10,10 @@ import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import (
-    format_option,
+    answer_options,
     open_chosen,
     optional,
-    project_option,
     several,
-    store_option,
     store_text,
     text_option,
     valued,
@@ -62,9 +60,7 @@ def command() -> None:
     "An attempt fails after so long.",
     kind=click.FloatRange(0, min_open=True),
 )
-@project_option
-@format_option("text", "json")
-@store_option
+@answer_options("text", "json")
 def run(name: str, dataset: str | None, agent: str | None, format_: str, **options: Any) -> None:
     """Run an agent over the cases of a dataset, and score what it answers. The same command again
     runs what is left: stop it at any time.
@@ -121,9 +117,7 @@ def _print_run(done: ExperimentRun, output: Output) -> None:
 @text_option("--scorer", "NAME", "Only this scorer's scores.  [default: the mean of all]")
 @optional("--junit", "FILE", "Also write JUnit XML.", kind=click.Path(path_type=Path))
 @valued("--passing", 0.5, "In JUnit XML, a score below fails.", kind=float)
-@project_option
-@format_option("table", "json")
-@store_option
+@answer_options("table", "json")
 def show(
     name: str,
     by: str,

@@ -12,14 +12,12 @@ import click
 
 from turnspan_console.failures import FINDING, UNAVAILABLE, USAGE, Failure, failing
 from turnspan_console.options import (
-    format_option,
+    answer_options,
     open_chosen,
     optional,
     period_options,
-    project_option,
     read_window,
     several,
-    store_option,
     text_option,
 )
 
@@ -70,9 +68,7 @@ class _GateCommand(click.Command):
 @optional("--summary", "FILE", "Append Markdown to FILE.", kind=click.Path(path_type=Path))
 @text_option("--page", "URL", "The address of `turnspan console`, for links to turns.")
 @period_options
-@project_option
-@format_option("text", "json")
-@store_option
+@answer_options("text", "json")
 def command(
     base: str, head: str, base_where: str, head_where: str, max_worse: Sequence[str],
     detect: Sequence[str], only: Sequence[str], config: Path | None, out: Path | None,

@@ -9,13 +9,11 @@ import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import (
-    format_option,
+    answer_options,
     open_chosen,
     optional,
     period_options,
-    project_option,
     read_window,
-    store_option,
     store_text,
     text_option,
     valued,
@@ -39,9 +37,7 @@ from turnspan_console.options import (
 @valued("--parallel", 4, "Requests at a time.", kind=click.IntRange(1, 64))
 @optional("--max-usd", "USD", "Stop when the calls have cost so much.", kind=click.FloatRange(0))
 @period_options
-@project_option
-@format_option("text", "json")
-@store_option
+@answer_options("text", "json")
 def command(
     place: str, where: str, against: str, agreement: str, people: str, base_url: str, model: str,
     limit: int, parallel: int, max_usd: float | None, since: str | None, until: str | None,

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from turnspan_console.failures import FINDING, UNAVAILABLE, Failure, failing
-from turnspan_console.options import (
-    format_option,
-    open_chosen,
-    project_option,
-    store_option,
-    valued,
-)
+from turnspan_console.options import answer_options, open_chosen, valued
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -35,9 +29,7 @@ _NAMED = 5
     "What lines are grouped by.",
     kind=click.Choice(("model", "task", "tool", "repository")),
 )
-@project_option
-@format_option("table", "json")
-@store_option
+@answer_options("table", "json")
 def command(repositories: tuple[Path, ...], by: str, project: str, format_: str) -> None:
     """Count how many of the lines that coding agents wrote in git repositories stand on the main
     line after 1, 7 and 30 days, and what a line that stands cost. Without REPO: in those of this

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import urllib.request
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import blake2b
 from pathlib import Path
@@ -92,15 +92,13 @@ def ask(
     question: str,
     above: float | None,
     below: float | None,
-    column: str,
-    by: tuple[str, ...],
     every: str,
     period: str | None,
-    project: str,
     program: str | None,
     webhook: str | None,
     once: bool,
     grafana: Path | None,
+    **of: Any,
 ) -> None:
     """Ask DIAGNOSTIC or SQL every few minutes, and tell when a value passes a bound.
 
@@ -125,7 +123,7 @@ def ask(
         pause, past = duration(every), None if period is None else duration(period)
         words = shlex.split(program) if program is not None else []
     title, sql = _question(question)
-    watch = _Watch(title, sql, Condition(above, below), column, by, project, past, words, webhook)
+    watch = _Watch(title, sql, Condition(above, below), past, words, webhook, **of)
     if grafana is not None:
         _write_rules(watch, grafana, pause)
         return
@@ -159,17 +157,15 @@ class _Watch:
     title: str
     sql: str
     condition: Condition
-    column: str
-    by: Sequence[str]
-    project: str
     period: timedelta | None
     program: Sequence[str]
     webhook: str | None
-
-    def __post_init__(self) -> None:
-        self.firing: dict[str, str] = {}
-        """When each thing that is beyond the bound began, as it was told last."""
-        self.output = Output()
+    column: str
+    by: Sequence[str]
+    project: str
+    firing: dict[str, str] = field(default_factory=dict[str, str])
+    """When each thing that is beyond the bound began, as it was told last."""
+    output: Output = field(default_factory=Output)
 
     @property
     def id(self) -> str:
@@ -275,12 +271,7 @@ class _Watch:
 
     def _run(self, document: bytes) -> bool:
         try:
-            done = subprocess.run(
-                self.program,
-                input=document,
-                timeout=_PATIENCE,
-                check=False,
-            )
+            done = subprocess.run(self.program, input=document, timeout=_PATIENCE, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
             note(f"{self.program[0]} failed ({error}): the alert is tried again.")
             return False

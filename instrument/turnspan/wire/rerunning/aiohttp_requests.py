@@ -7,12 +7,12 @@ answer keeps the address that was asked for.
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from turnspan.patching.patches import Args, Function, Kwargs
 from turnspan.runtime.type_guards import kind_of
-from turnspan.wire.rerunning.inner_patches import put_under
+from turnspan.wire.rerunning.inner_patches import ModulePatches
 from turnspan.wire.rerunning.redirects import WEBSOCKET, redirects
 from turnspan.wire.rerunning.server_client import HOST
 
@@ -45,7 +45,7 @@ async def open_socket(wrapped: Function, session: Any, args: Args, kwargs: Kwarg
     return await wrapped(*args, **kwargs)
 
 
-def put() -> None:
-    """Put the wrappers on."""
-    put_under("aiohttp.connector", "BaseConnector.connect", connect)
-    put_under("aiohttp.client", "ClientSession._ws_connect", open_socket)
+PATCHES: Final[ModulePatches] = {
+    "aiohttp.connector": {"BaseConnector.connect": connect},
+    "aiohttp.client": {"ClientSession._ws_connect": open_socket},
+}

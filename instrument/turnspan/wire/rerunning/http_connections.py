@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from turnspan.patching.patches import Args, Function, Kwargs
-from turnspan.wire.rerunning.inner_patches import put_under
+from turnspan.wire.rerunning.inner_patches import ModulePatches
 from turnspan.wire.rerunning.redirects import redirects
 from turnspan.wire.rerunning.server_client import HOST
 
@@ -94,17 +94,12 @@ def _replace(connection: Any, other: socket.socket | None) -> None:
         before.close()
 
 
-MODULES: Final = {
-    "http.client": ("HTTPConnection", "HTTPSConnection"),
-    "urllib3.connection": ("HTTPConnection", "HTTPSConnection"),
-    "httplib2": ("HTTPConnectionWithTimeout", "HTTPSConnectionWithTimeout"),
+_CONNECTS: Final = {"HTTPConnection.connect": connect, "HTTPSConnection.connect": connect}
+PATCHES: Final[ModulePatches] = {
+    "http.client": {**_CONNECTS, "HTTPConnection.putrequest": putrequest},
+    "urllib3.connection": _CONNECTS,
+    "httplib2": {
+        "HTTPConnectionWithTimeout.connect": connect,
+        "HTTPSConnectionWithTimeout.connect": connect,
+    },
 }
-"""Modules, with the classes whose connections are made."""
-
-
-def put(module: str) -> None:
-    """Put the wrappers on a module's classes."""
-    for owner in MODULES[module]:
-        put_under(module, f"{owner}.connect", connect)
-    if module == "http.client":
-        put_under(module, "HTTPConnection.putrequest", putrequest)

@@ -9,7 +9,7 @@ import sys
 from typing import Any, Final
 
 from turnspan.patching.patches import Args, Function, Kwargs
-from turnspan.wire.rerunning.inner_patches import put_under, unwrapped
+from turnspan.wire.rerunning.inner_patches import ModulePatches, unwrapped
 from turnspan.wire.rerunning.redirects import redirects
 from turnspan.wire.rerunning.server_client import HOST
 
@@ -23,10 +23,11 @@ class HttpPools:
     def __init__(self, module: str) -> None:
         self._module = module
 
-    def put(self) -> None:
-        """Put the wrappers on."""
-        put_under(self._module, "ConnectionPool.handle_request", self.send)
-        put_under(self._module, "AsyncConnectionPool.handle_async_request", self.asend)
+    @property
+    def patches(self) -> ModulePatches:
+        """The wrappers."""
+        sync, later = "ConnectionPool.handle_request", "AsyncConnectionPool.handle_async_request"
+        return {self._module: {sync: self.send, later: self.asend}}
 
     def send(self, wrapped: Function, pool: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``handle_request``."""

@@ -6,14 +6,13 @@ request that a server could answer.
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from turnspan.patching.models_on_the_wire import is_provider
 from turnspan.patching.patches import Args, Function, Kwargs
 from turnspan.wire.operations import asks_a_model_anywhere
-from turnspan.wire.rerunning.inner_patches import put_under
+from turnspan.wire.rerunning.inner_patches import ModulePatches
 from turnspan.wire.rerunning.network import network
 from turnspan.wire.rerunning.redirects import WEBSOCKET, redirects
 
@@ -63,24 +62,10 @@ def _check(parts: Any, kind: str) -> None:
     network.check(host, parts.port)
 
 
-MODULES: Final = {
-    "grpc._channel": ("Channel.__init__", open_channel),
-    "grpc.aio._channel": ("Channel.__init__", open_channel),
-    "curl_cffi.curl": ("Curl.setopt", set_option),
-    "websockets.client": ("ClientProtocol.connect", open_socket),
+PATCHES: Final[ModulePatches] = {
+    "grpc._channel": {"Channel.__init__": open_channel},
+    "grpc.aio._channel": {"Channel.__init__": open_channel},
+    "curl_cffi.curl": {"Curl.setopt": set_option},
+    "websockets.client": {"ClientProtocol.connect": open_socket},
+    "uvloop": {"Loop.create_connection": connect_loop},
 }
-"""Modules, with the function that is wrapped in each."""
-
-
-def put(module: str) -> None:
-    """Put the wrapper on a module."""
-    path, wrapper = MODULES[module]
-    put_under(module, path, wrapper)
-
-
-def put_uvloop() -> None:
-    """Put the wrapper on uvloop's loop, whose own functions are C's."""
-    loop: Any = sys.modules["uvloop"].Loop
-    if "create_connection" not in vars(loop):
-        loop.create_connection = loop.create_connection
-    put_under("uvloop", "Loop.create_connection", connect_loop)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from turnspan.patching.patches import Args, Function, Kwargs
 from turnspan.wire.rerunning.environment import SERVER, RerunEnvironment
-from turnspan.wire.rerunning.inner_patches import put_under
+from turnspan.wire.rerunning.inner_patches import ModulePatches
 from turnspan.wire.rerunning.redirects import redirects
 
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*t?(?:\.exe)?", re.IGNORECASE)
@@ -50,12 +50,9 @@ class ProcessGuard:
         """Let every program start."""
         self._environment = None
 
-    def put(self) -> None:
-        """Put the wrapper on ``subprocess``: a child that gets variables of its own (as MCP's
-        servers do) gets the rerun's as well."""
-        put_under("subprocess", "Popen.__init__", self._started)
-
-    def _started(self, wrapped: Function, process: Any, args: Args, kwargs: Kwargs) -> Any:
+    def started(self, wrapped: Function, process: Any, args: Args, kwargs: Kwargs) -> Any:
+        """Around ``Popen.__init__``: a child that gets variables of its own (as MCP's servers do)
+        gets the rerun's as well."""
         environment, own = self._environment, kwargs.get("env")
         if environment is not None and own is not None:
             texts = {os.fsdecode(key): os.fsdecode(own[key]) for key in own}
@@ -118,3 +115,4 @@ def runs_python(program: str) -> bool:
 
 processes: Final = ProcessGuard()
 """The process's."""
+PATCHES: Final[ModulePatches] = {"subprocess": {"Popen.__init__": processes.started}}

@@ -104,31 +104,26 @@ def _raising(error: BaseException) -> Callable[[], Any]:
 
 def _of_kind(function: Any, give: Callable[[], Any]) -> Any:
     """A function that gives the value as a function of this kind does; whatever its arguments."""
-    kind = called_of(function)
-    if inspect.isasyncgenfunction(kind):
 
-        async def items(*_: Any, **__: Any) -> Any:
-            for item in _items(give()):
-                yield item
+    async def items(*_: Any, **__: Any) -> Any:
+        for item in _items(give()):
+            yield item
 
-        return items
-    if inspect.isgeneratorfunction(kind):
+    def steps(*_: Any, **__: Any) -> Any:
+        yield from _items(give())
 
-        def steps(*_: Any, **__: Any) -> Any:
-            yield from _items(give())
-
-        return steps
-    if inspect.iscoroutinefunction(kind):
-
-        async def later(*_: Any, **__: Any) -> Any:
-            return give()
-
-        return later
+    async def later(*_: Any, **__: Any) -> Any:
+        return give()
 
     def now(*_: Any, **__: Any) -> Any:
         return give()
 
-    return now
+    kind = called_of(function)
+    if inspect.isasyncgenfunction(kind):
+        return items
+    if inspect.isgeneratorfunction(kind):
+        return steps
+    return later if inspect.iscoroutinefunction(kind) else now
 
 
 def _items(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from functools import partial
+from typing import Final
 
 from turnspan.runtime import rerun_scope
 from turnspan.runtime.errors import ConfigError
@@ -12,14 +12,19 @@ from turnspan.tracing import tool_answers
 from turnspan.wire.rerunning import aiohttp_requests, http_connections, native_clients
 from turnspan.wire.rerunning.environment import SERVER, RerunEnvironment
 from turnspan.wire.rerunning.http_pools import HttpPools
-from turnspan.wire.rerunning.inner_patches import when_imported
+from turnspan.wire.rerunning.inner_patches import put_when_imported
 from turnspan.wire.rerunning.network import network
-from turnspan.wire.rerunning.processes import processes
+from turnspan.wire.rerunning.processes import PATCHES, processes
 from turnspan.wire.rerunning.recorded_tools import RecordedTools
 from turnspan.wire.rerunning.redirects import redirects
 from turnspan.wire.rerunning.server_client import ServerClient
 
 _lock = threading.Lock()
+_PATCHES: Final = (
+    *(HttpPools(module).patches for module in ("httpcore", "httpcore2")),
+    *(http_connections.PATCHES, aiohttp_requests.PATCHES, native_clients.PATCHES),
+    PATCHES,
+)
 
 
 def begin(environment: RerunEnvironment) -> dict[str, str | None]:
@@ -40,7 +45,8 @@ def begin(environment: RerunEnvironment) -> dict[str, str | None]:
     os.environ.update(variables)
     server = ServerClient(environment)
     redirects.begin(server)
-    _put_wrappers()
+    for patches in _PATCHES:
+        put_when_imported(patches)
     tool_answers.answers = RecordedTools(server)
     network.begin(network=environment.network)
     processes.begin(environment)
@@ -69,15 +75,3 @@ def begin_from_environment() -> None:
     """
     if SERVER in os.environ and rerun_scope.scope is None:
         begin(RerunEnvironment.read(os.environ))
-
-
-def _put_wrappers() -> None:
-    for module in ("httpcore", "httpcore2"):
-        when_imported(module, HttpPools(module).put)
-    for module in http_connections.MODULES:
-        when_imported(module, partial(http_connections.put, module))
-    when_imported("aiohttp.client", aiohttp_requests.put)
-    for module in native_clients.MODULES:
-        when_imported(module, partial(native_clients.put, module))
-    when_imported("uvloop", native_clients.put_uvloop)
-    when_imported("subprocess", processes.put)

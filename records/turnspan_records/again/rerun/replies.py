@@ -177,14 +177,17 @@ def _aws_event(event: dict[str, Any]) -> bytes:
 
 def refusal(asked: AskedRequest, status: int, text: str, kind: str) -> WireReply:
     """An error in the form of the API that was asked, which its SDK does not try again."""
-    body = _plain_error(asked, text) or error_body(asked.form.endpoint.dialect, text, kind, status)
     headers = {"x-should-retry": "false", "x-amzn-errortype": kind}
-    return WireReply(status, JSON, [orjson.dumps(body)], headers)
+    return WireReply(status, JSON, [orjson.dumps(_error_body(asked, status, text, kind))], headers)
 
 
-def _plain_error(asked: AskedRequest, text: str) -> dict[str, Any] | None:
+def _error_body(
+    asked: AskedRequest, status: int, text: str, kind: str, code: str | None = None
+) -> dict[str, Any]:
     key = _PLAIN_ERRORS.get(asked.form.language)
-    return None if key is None else {key: text}
+    if key is not None:
+        return {key: text}
+    return error_body(asked.form.endpoint.dialect, text, kind, status, code)
 
 
 def has_no_answer(call: PlayableCall) -> bool:
@@ -222,10 +225,8 @@ def _error(call: PlayableCall, asked: AskedRequest, status: int) -> dict[str, An
             body = None
         if body is not None:
             return body
-    plain = _plain_error(asked, text)
-    dialect = asked.form.endpoint.dialect
     code = None if call.error_type.endswith("Error") else call.error_type  # not a class's name
-    return plain or error_body(dialect, text, call.error_type, status, code)
+    return _error_body(asked, status, text, call.error_type, code)
 
 
 # -- vectors ---------------------------------------------------------------------------------------
