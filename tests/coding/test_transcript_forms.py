@@ -11,9 +11,19 @@ from typing import Any
 
 import pytest
 
-from support.coding_transcripts import calls, items, of_type, read, tokens
+from support.coding_transcripts import (
+    COPILOT,
+    GEMINI_CLI,
+    OPENCODE,
+    PI,
+    QWEN_CODE,
+    calls,
+    items,
+    of_type,
+    read,
+    tokens,
+)
 from support.opencode_files import SESSIONS, database, exchange, session, storage
-from turnspan_records.coding.transcripts.copilot import COPILOT
 from turnspan_records.coding.transcripts.events import (
     AgentCall,
     CodingEvent,
@@ -23,9 +33,6 @@ from turnspan_records.coding.transcripts.events import (
     ToolEnd,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.gemini_cli import GEMINI_CLI, QWEN_CODE
-from turnspan_records.coding.transcripts.opencode import OPENCODE
-from turnspan_records.coding.transcripts.pi import PI
 from turnspan_records.importing.sources import SourceLogError
 
 # -- Gemini CLI and Qwen Code ------------------
@@ -135,7 +142,7 @@ def test_opencodes_three_forms_say_the_same(tmp_path: Path) -> None:
     for id_, (child, parent) in SESSIONS.items():
         messages = [{"info": m, "parts": parts} for m, parts in exchange(id_, child=child)]
         document = {"info": session(id_, parent), "messages": messages}
-        values = OPENCODE.values(tmp_path / "export.json", document)
+        values = OPENCODE.values(document)
         assert values is not None
         exported += read(OPENCODE, values)[0]
     path = kept / "opencode.db"

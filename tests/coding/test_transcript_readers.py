@@ -200,7 +200,7 @@ def check_hostile(seed: int) -> None:
         for share in (0.01, 0.1):
             hostile = [mutated(value, dice, share) for value in values]
             tool.is_own(hostile[0])
-            tool.values(path, hostile[0])
+            tool.values(hostile[0])
             events, seen = read(tool, hostile, path)
             assert seen.total() == len(hostile)
             odd = [key for key in seen if len(key) > 90 or not key.isprintable()]

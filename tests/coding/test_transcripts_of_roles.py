@@ -6,10 +6,18 @@ import json
 from pathlib import Path
 from typing import Any
 
-from support.coding_transcripts import TOOLS, calls, imported, items, of_type, read, tokens
-from turnspan_records.coding.transcripts.aider import AIDER
+from support.coding_transcripts import (
+    AIDER,
+    KIMI_CODE,
+    TOOLS,
+    calls,
+    imported,
+    items,
+    of_type,
+    read,
+    tokens,
+)
 from turnspan_records.coding.transcripts.events import SessionStart, ToolEnd, UserMessage
-from turnspan_records.coding.transcripts.kimi import KIMI_CODE
 
 
 def test_a_result_without_an_id_is_of_the_oldest_call_without_one() -> None:
@@ -53,11 +61,13 @@ def test_a_thought_before_an_answer_is_a_part_of_it(tmp_path: Path) -> None:
         thought,
         {"type": "assistant", "content": "So", "model_id": "grok-4.5"},
         thought,
+        {"type": "assistant", "content": "And"},
+        thought,
         {"type": "user", "content": "Next"},
     ]
     events, _ = read(TOOLS["grok"], lines, tmp_path / "chat_history.jsonl")
     parts = [[part["content"] for part in call.parts] for call in calls(events)]
-    assert parts == [["Hm", "So"], ["Hm"]]
+    assert parts == [["Hm", "So"], ["Hm", "And"], ["Hm"]]
     assert [prompt.injected for prompt in of_type(UserMessage, events)] == [True, False, False]
     start = of_type(SessionStart, events)[0]
     assert (start.folder, start.branch, start.commit) == ("/w", "main", "abc")
@@ -90,7 +100,7 @@ def test_a_trajectory_has_one_prompt_and_its_own_answers_usage() -> None:
     assert tool.is_own(document)
     for run in ("one", "two"):
         path = Path(run) / "task.traj.json"
-        values = tool.values(path, document)
+        values = tool.values(document)
         assert values is not None
         events, _ = read(tool, values, path)
         start = of_type(SessionStart, events)[-1]

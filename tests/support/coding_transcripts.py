@@ -12,16 +12,9 @@ import orjson
 
 from support.imported import Imported, take_parts
 from support.shared import recorded_data
-from turnspan_records.coding.transcripts.aider import AIDER
-from turnspan_records.coding.transcripts.claude_code import CLAUDE_CODE
-from turnspan_records.coding.transcripts.codex import CODEX
-from turnspan_records.coding.transcripts.copilot import COPILOT
-from turnspan_records.coding.transcripts.events import AgentCall, CodingEvent, CodingTool
-from turnspan_records.coding.transcripts.gemini_cli import GEMINI_CLI, QWEN_CODE
-from turnspan_records.coding.transcripts.kimi import KIMI_CODE
-from turnspan_records.coding.transcripts.opencode import OPENCODE
-from turnspan_records.coding.transcripts.pi import OPENCLAW, PI
-from turnspan_records.coding.transcripts.role_tools import ROLE_TOOLS
+from turnspan_records.coding.transcripts.events import AgentCall, CodingEvent
+from turnspan_records.coding.transcripts.reader import CodingTool
+from turnspan_records.coding.transcripts.tools import TOOLS as KNOWN
 from turnspan_records.coding.transcripts.tools import coding_log
 
 STREAMS = ("json_small.jsonl", "json_large.jsonl", "json_schema_drift.jsonl")
@@ -29,21 +22,14 @@ BESIDE = ("state.json", "summary.json", "store.db", *STREAMS)
 """The ends of names of what stands beside transcripts, and of Droid's printed streams."""
 Event = TypeVar("Event")
 
-TOOLS: dict[str, CodingTool] = {
-    "gemini": GEMINI_CLI,
-    "qwen": QWEN_CODE,
-    "opencode": OPENCODE,
-    "copilot-cli": COPILOT,
-    "pi": PI,
-    "openclaw": OPENCLAW,
-    "kimi": KIMI_CODE,
-    "aider": AIDER,
-    **{tool.kind: tool for tool in ROLE_TOOLS},
-}
-
-
-MORE: dict[str, CodingTool] = {"claude-code": CLAUDE_CODE, "codex": CODEX}
+_NAMES = {"gemini-cli": "gemini", "qwen-code": "qwen", "copilot": "copilot-cli"}
+_ALL = {_NAMES.get(tool.kind, tool.kind): tool for tool in KNOWN}
+"""By the names that the recorded data gives them."""
+MORE = {name: _ALL[name] for name in ("claude-code", "codex")}
 """Those whose files are held to more (``test_claude_and_codex``)."""
+TOOLS = {name: tool for name, tool in _ALL.items() if name not in MORE}
+GEMINI_CLI, QWEN_CODE, OPENCODE = TOOLS["gemini"], TOOLS["qwen"], TOOLS["opencode"]
+COPILOT, PI, KIMI_CODE, AIDER = (TOOLS[name] for name in ("copilot-cli", "pi", "kimi", "aider"))
 
 
 def real_files(*tools: str) -> list[tuple[CodingTool, Path]]:
@@ -57,7 +43,7 @@ def real_files(*tools: str) -> list[tuple[CodingTool, Path]]:
     files = [(line["tool"], folder / line["file"]) for line in lines if line["tool"] in tools]
     parts = {"message", "part"}
     return [
-        (TOOLS.get(tool) or MORE[tool], path)
+        (_ALL[tool], path)
         for tool, path in files
         if not parts & set(path.parts[-3:-1]) and not path.name.endswith(BESIDE)
     ]
@@ -72,7 +58,7 @@ def items(tool: CodingTool, path: Path) -> list[Any]:
         document = orjson.loads(text)
     except orjson.JSONDecodeError:
         return [parsed(line) for line in text.splitlines() if line.strip()]
-    values = tool.values(path, document)
+    values = tool.values(document)
     return [document] if values is None else list(values)
 
 

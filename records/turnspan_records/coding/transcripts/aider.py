@@ -13,17 +13,23 @@ sum, and is not added. The file has no ids and no times: a message's is its plac
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from turnspan.turn.turn import TokenUsage
-from turnspan_records.coding.transcripts.events import SessionStart
-from turnspan_records.coding.transcripts.json_tool import JsonTool
-from turnspan_records.coding.transcripts.role_messages import RoleMessage, RoleReader, Unwrapped
+from turnspan_records.coding.transcripts.content_parts import parts_of
+from turnspan_records.coding.transcripts.events import (
+    AgentCall,
+    Interruption,
+    SessionStart,
+    UserMessage,
+)
+from turnspan_records.coding.transcripts.reader import CodingTool, Fields
+from turnspan_records.coding.transcripts.role_reader import Message, RoleReader
 from turnspan_records.coding.transcripts.wire_values import dollars_of, own_note, text_in, time_of
 
-_NAME: Final = ".aider.chat.history.md"
 _RUN: Final = "# aider chat started at "
 _PROMPT: Final = "####"
 _FENCE: Final = re.compile(r"\s{0,3}(```+|~~~+)")
@@ -36,33 +42,35 @@ _UNITS: Final = {"": 1, "k": 1_000, "M": 1_000_000}
 _PROVIDERS: Final = {"gemini": "gcp.gemini", "vertex_ai": "gcp.vertex_ai", "bedrock": "aws.bedrock"}
 
 
-class AiderHistory(JsonTool):
-    """Aider: its files are in repositories, which the user names."""
-
-    def folders(self, home: Path, environment: Mapping[str, str]) -> Sequence[Path]:
-        """As ``CodingTool``: where the user has said so, else in no folder of its own."""
-        named = environment.get("AIDER_CHAT_HISTORY_FILE", "")
-        return [Path(named)] if named else []
-
-    def is_transcript(self, path: Path) -> bool:
-        """As ``CodingTool``."""
-        return path.name == _NAME
-
-    def is_own(self, first: Any) -> bool:
-        """As ``CodingTool``: Markdown is told by its name."""
-        return False
-
-    def reader(self, path: Path) -> RoleReader:
-        """As ``CodingTool``."""
-        folder = str(path.parent)
-        return RoleReader(path, _message, SessionStart(path.parent.name, folder=folder))
-
-    def rows(self, path: Path) -> Iterator[Any] | None:
-        """As ``CodingTool``: runs, prompts, answers and lines of the tool."""
-        return _blocks(path) if path.suffix == ".md" else None
-
-
-AIDER: Final = AiderHistory("aider")
+def _message(value: Fields, reader: RoleReader) -> Message:
+    kind, text, start = text_in(value, "kind"), text_in(value, "text").strip(), reader.start
+    if kind == "run":
+        name = start.session_id.partition(" ")[0]
+        run = {"start": text}
+        return SessionStart(f"{name} {text}", folder=start.folder, attributes=run)
+    time = time_of(start.attributes.get("start"))
+    answer = AgentCall(f"answer {value.get('number')}", time)
+    if kind == "prompt":
+        return UserMessage("", time, parts_of(text))
+    if kind == "answer":
+        answer.parts = parts_of(text)
+        return answer
+    if (model := _MODEL.match(text)) is not None:
+        provider = model[1] or ""
+        reader.model, reader.provider = model[2], _PROVIDERS.get(provider, provider)
+        return own_note("model")
+    if (version := _VERSION.match(text)) is not None:
+        return replace(start, version=version[1], instructions="")
+    if text.startswith("Tokens: ") and value.get("number"):
+        answer.usage, cost = _usage(text), _COST.search(text)
+        answer.cost_usd = dollars_of(cost[1]) if cost else None
+        answer.attributes["rounded"] = True
+        return answer
+    if (commit := _COMMIT.match(text)) is not None and value.get("number"):
+        answer.attributes["commit"] = commit[1]
+        return answer
+    interrupted = text.startswith("^C KeyboardInterrupt")
+    return Interruption(time, "user") if interrupted else own_note("notice")
 
 
 def _blocks(path: Path) -> Iterator[dict[str, Any]]:
@@ -101,38 +109,6 @@ def _kind(text: str, fence: str) -> tuple[str, str]:
     return "answer", text
 
 
-def _message(block: dict[str, Any], start: SessionStart) -> Unwrapped:
-    kind, text = text_in(block, "kind"), text_in(block, "text").strip()
-    if kind == "run":
-        name = start.session_id.partition(" ")[0]
-        session = SessionStart(f"{name} {text}", folder=start.folder)
-        session.attributes["start"] = text
-        return session
-    time = time_of(start.attributes.get("start"))
-    answer = RoleMessage("assistant", id=f"answer {block.get('number')}", time=time)
-    if kind == "prompt":
-        return RoleMessage("user", text, time=time)
-    if kind == "answer":
-        answer.content = text
-        return answer
-    if (model := _MODEL.match(text)) is not None:
-        provider = model[1] or ""
-        return RoleMessage("model", model=model[2], provider=_PROVIDERS.get(provider, provider))
-    if (version := _VERSION.match(text)) is not None:
-        return SessionStart(start.session_id, version[1], start.folder, attributes=start.attributes)
-    if text.startswith("Tokens: ") and block.get("number"):
-        answer.usage, cost = _usage(text), _COST.search(text)
-        answer.cost_usd = dollars_of(cost[1]) if cost else None
-        answer.attributes["rounded"] = True
-        return answer
-    if (commit := _COMMIT.match(text)) is not None and block.get("number"):
-        answer.attributes["commit"] = commit[1]
-        return answer
-    if text.startswith("^C KeyboardInterrupt"):
-        return RoleMessage("interruption", time=time)
-    return own_note("notice")
-
-
 def _usage(text: str) -> TokenUsage:
     counts = {kind: round(float(n) * _UNITS[unit]) for n, unit, kind in _numbers(text)}
     return TokenUsage(
@@ -145,3 +121,15 @@ def _usage(text: str) -> TokenUsage:
 
 def _numbers(text: str) -> list[tuple[str, str, str]]:
     return [found for found in _USED.findall(text[:200]) if found[0].replace(".", "", 1).isdigit()]
+
+
+AIDER: Final = CodingTool(
+    "aider",
+    lambda path: RoleReader(
+        path, _message, SessionStart(path.parent.name, folder=str(path.parent))
+    ),
+    lambda value: False,  # Markdown is told by its name
+    variable="AIDER_CHAT_HISTORY_FILE",  # else its files are in repositories, which the user names
+    is_transcript=lambda path: path.name == ".aider.chat.history.md",
+    rows=lambda path: _blocks(path) if path.suffix == ".md" else None,
+)

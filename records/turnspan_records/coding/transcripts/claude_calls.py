@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from typing import Any, Final
 
 from turnspan import semconv
@@ -27,6 +27,7 @@ _USAGE: Final = frozenset(
         *("cache_read_input_tokens", "cache_creation", "service_tier", "speed"),
     }
 )
+_COMMAND_PARTS: Final = re.compile(r"<command-(name|args)>(.*?)</command-", re.DOTALL)
 _BYTES_OF_TOKEN: Final = 16
 """No tokenizer needs fewer tokens for what a reply says: a count below is one of its beginning."""
 _MOST_OF_RESULT: Final = 4_096
@@ -133,15 +134,18 @@ class ClaudeAgent:
         """A command with a slash, and what the tool put in for it: a prompt if the model answers,
         else the tool's own."""
 
+    def whole_reply(self) -> list[CodingEvent]:
+        """The reply, with what ran beside it; none if none is under way."""
+        reply, self.reply = self.reply, None
+        runs, self.runs = self.runs, []
+        return [] if reply is None else [reply.call(), *runs, *reply.after]
 
-@dataclass(frozen=True, slots=True)
-class ClaudeLine:
-    """A line, whose it is, its id, and the message before it."""
-
-    value: dict[str, Any]
-    agent: ClaudeAgent
-    uuid: str
-    parent: str
+    def whole_command(self, *, answered: bool = False) -> list[UserMessage]:
+        """The command, and what was put in for it."""
+        command, self.command = self.command, []
+        if command:
+            command[0].injected = not answered
+        return command
 
 
 def blocks_of(content: Any) -> list[dict[str, Any]]:
@@ -152,6 +156,22 @@ def blocks_of(content: Any) -> list[dict[str, Any]]:
         as_dict(block) or {"type": "text", "text": as_text(block)}
         for block in as_list(content) or []
     ]
+
+
+def words_of(blocks: list[dict[str, Any]]) -> str:
+    """The text of blocks, in lines."""
+    return "\n".join(text_in(block, "text") for block in blocks if block.get("text"))
+
+
+def is_command(text: str) -> bool:
+    """Whether a user's text is a command with a slash."""
+    return text.startswith(("<command-name>", "<command-message>"))
+
+
+def typed_command(text: str) -> str:
+    """A command as the user typed it."""
+    said = {name: words.strip() for name, words in _COMMAND_PARTS.findall(text)}
+    return f"{said.get('name', '')} {said.get('args', '')}".strip()
 
 
 def parts_of(role: str, blocks: list[dict[str, Any]]) -> list[Part]:

@@ -18,66 +18,383 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan.content.model import as_dict, as_list, as_text
-from turnspan_records.coding.transcripts.claude_lines import KIND, NOTES, TITLES, ClaudeReader
-from turnspan_records.coding.transcripts.events import TranscriptReader
+from turnspan.content.media import digest_media
+from turnspan.content.model import as_dict, as_list, as_text, unknown_part
+from turnspan_records.coding.transcripts.claude_calls import (
+    ClaudeAgent,
+    ReplyUnderWay,
+    blocks_of,
+    is_command,
+    parts_of,
+    short_values,
+    typed_command,
+    words_of,
+)
+from turnspan_records.coding.transcripts.events import (
+    HistoryCompaction,
+    Interruption,
+    SessionStart,
+    ToolEnd,
+    UserMessage,
+)
 from turnspan_records.coding.transcripts.lines import first_value
-from turnspan_records.coding.transcripts.wire_values import text_in
+from turnspan_records.coding.transcripts.reader import CodingTool, Fields, TranscriptReader
+from turnspan_records.coding.transcripts.wire_values import (
+    object_in,
+    own_note,
+    result_of,
+    text_in,
+    time_of,
+    unknown,
+)
 
+_TYPES: Final = ("user", "assistant", "system", "progress", "attachment", "summary")
+_NOTES: Final = (
+    *("file-history-snapshot", "file-history-delta", "queue-operation", "last-prompt", "mode"),
+    *("permission-mode", "worktree-state", "agent-name", "bridge-session", "started"),
+    *("result", "relocated", "frame-link", "atis-latch", "tag", "agent-setting"),
+)
+"""Lines of the tool's own that say nothing of what happened."""
+_TITLES: Final = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+_INJECTED: Final = (
+    *("<local-command-", "<bash-", "<task-notification", "<system-reminder", "Caveat:"),
+)
+_INTERRUPTED: Final = "[Request interrupted by user"
+_REJECTED: Final = "The user doesn't want to"
+_TASKS: Final = frozenset({"Task", "Agent"})
 _AGENT: Final = "agent-"
 
 
-class _ClaudeCode:
-    kind = KIND
+class ClaudeReader(TranscriptReader):
+    """Reads one file."""
 
-    def folders(self, home: Path, environment: Mapping[str, str]) -> Sequence[Path]:
-        """``CLAUDE_CONFIG_DIR`` may name several, with commas between."""
-        named = [each for each in environment.get("CLAUDE_CONFIG_DIR", "").split(",") if each]
-        places = [Path(each) for each in named] or [home / ".claude", home / ".config" / "claude"]
-        return [place / "projects" for place in places]
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._meta: Fields | None = None
+        self._nested = path.parent.name == "subagents"
+        self._session = path.parent.parent.name if self._nested else path.stem
+        self._agents: dict[str, ClaudeAgent] = {"": ClaudeAgent("")}
+        self._said: tuple[str, ...] = ()
+        self._messages: dict[str, str] = {}
+        """The message of each line, by the line's id; of those between the one before."""
+        self._agent_of: dict[str, str] = {}
+        self._tasks: dict[str, str] = {}
+        """Calls that began subagents, by their prompts."""
+        self._kinds: dict[str, str] = {}
+        """What kinds of subagents they began."""
+        self._requests: dict[str, str] = {}
+        self._asked, self._lines = dict[str, int](), set[str]()
+        self._boundary: Fields = {}
+        self._time, self._uuid, self._parent = 0, "", ""
+        self._line: Fields = {}
+        """The one that is read: its time, its id, and the message before it."""
+        self._agent = self._agents[""]
 
-    def is_transcript(self, path: Path) -> bool:
-        """As ``CodingTool``."""
-        return path.suffix == ".jsonl"
-
-    def is_own(self, first: Any) -> bool:
-        """As ``CodingTool``."""
-        line = as_dict(first) or {}
+    def take(self, line: Fields) -> str:
+        """As ``TranscriptReader``."""
         kind = text_in(line, "type")
-        if "systemPayload" in line or "parts" in (as_dict(line.get("message")) or {}):
-            return False  # Qwen Code's, which are alike
-        if kind in ("user", "assistant"):
-            return "message" in line and not {"payload", "data"} & line.keys()
-        if kind in ("system", "progress", "attachment"):
-            return bool({"uuid", "sessionId", "attachment", "toolUseID"} & line.keys())
-        return kind in NOTES or (kind in TITLES and ("leafUuid" in line or "sessionId" in line))
+        if not kind:
+            return unknown("no type")
+        if kind in _TITLES:
+            return self._title(line, kind)
+        if kind == "pr-link":
+            self._tell(attributes={"pull_request": text_in(line, "prUrl")})
+            return "part of a session: pr-link"
+        if kind in _NOTES:
+            return own_note(kind)
+        if kind not in _TYPES:
+            return unknown(kind)
+        if kind == "progress":
+            return self._progress(line)
+        uuid = text_in(line, "uuid") or f"{self.path.stem}:{len(self._lines)}"
+        if uuid in self._lines:
+            return "a line that stands here twice"
+        self._lines.add(uuid)
+        self._time = time_of(line.get("timestamp")) or self._time
+        self._line, self._uuid, self._agent = line, uuid, self._agent_in(line, uuid)
+        self._speak(self._agent)
+        self._parent = self._messages.get(text_in(line, "parentUuid"), "")
+        self._messages[uuid] = self._parent
+        if kind == "assistant":
+            return self._assistant(object_in(line, "message"))
+        if kind == "user":
+            return self._user(object_in(line, "message"))
+        if kind == "attachment":
+            return self._attachment(object_in(line, "attachment"))
+        subtype = text_in(line, "subtype")
+        if subtype == "compact_boundary":
+            self._flush(self._agent)
+            self._boundary = object_in(line, "compactMetadata")
+            self._boundary["message_id"] = self._messages[uuid] = f"{uuid}:compaction"
+            return "part of a compaction"
+        return own_note(f"system {subtype}".rstrip())
 
-    def reader(self, path: Path) -> TranscriptReader:
-        """As ``CodingTool``."""
-        return ClaudeReader(path)
+    def release(self) -> None:
+        """As ``TranscriptReader``."""
+        self._line = {}
+        for agent in self._agents.values():
+            if agent.reply is not None or agent.command:
+                self._speak(agent)
+                self._flush(agent)
+                self.events += agent.whole_command()
 
-    def values(self, path: Path, value: Any) -> Sequence[Any] | None:
-        """As ``CodingTool``: an array of lines is what some exports are."""
-        return as_list(value)
+    # -- lines of messages ------------------
 
-    def rows(self, path: Path) -> None:
-        """As ``CodingTool``: files have lines."""
+    def _assistant(self, message: Fields) -> str:
+        agent, uuid, blocks = self._agent, self._uuid, blocks_of(message.get("content"))
+        failed = self._line.get("isApiErrorMessage") is True
+        if message.get("model") == "<synthetic>" or failed:
+            self._flush(agent)
+            parts = parts_of("assistant", blocks)
+            self.emit(UserMessage(uuid, self._time, parts, self._parent, True, "assistant"))
+            self._messages[uuid] = uuid
+            if failed:
+                self.emit(Interruption(self._time, "error", words_of(blocks)))
+            return "an error of the API, as the tool shows it" if failed else "the tool's own words"
+        request, message_id = text_in(self._line, "requestId"), text_in(message, "id") or uuid
+        known = self._requests.setdefault(message_id, request)
+        if known != request and known and request:
+            message_id = f"{message_id}:{request}"
+        word = "part of a model call"
+        if agent.reply is None or agent.reply.message_id != message_id:
+            self._flush(agent)
+            self.events += agent.whole_command(answered=True)
+            agent.reply = ReplyUnderWay(message_id, self._parent)
+            word = "a model call"
+        agent.reply.add(self._line, message, blocks, self._time)
+        self._messages[uuid] = message_id
+        for block in blocks:
+            if block.get("type") == "tool_use":
+                call_id, given = text_in(block, "id"), object_in(block, "input")
+                self._asked[call_id] = self._time
+                if text_in(block, "name") in _TASKS:
+                    self._tasks[text_in(given, "prompt")] = call_id
+                    self._kinds[call_id] = text_in(given, "subagent_type")
+        return word
 
-    def mains(self, paths: Sequence[Path]) -> Mapping[Path, Path]:
-        """As ``NestedFiles``."""
-        known = set(paths)
-        found: dict[Path, Path] = {}
-        for path in paths:
-            if not path.name.startswith(_AGENT):
-                continue
-            if path.parent.name == "subagents":
-                main = path.parent.parent.with_suffix(".jsonl")
+    def _user(self, message: Fields) -> str:
+        line, agent, uuid, parent = self._line, self._agent, self._uuid, self._parent
+        blocks = blocks_of(message.get("content"))
+        results = [block for block in blocks if block.get("type") == "tool_result"]
+        if results:
+            self._results(results)
+            blocks = [block for block in blocks if block.get("type") != "tool_result"]
+            if not blocks:
+                return "a tool's result"
+            parent, uuid = self._messages[uuid], f"{uuid}:beside"
+        if not agent.id:
+            self._settle()
+            self._speak(agent)
+        self._flush(agent)
+        text, parts = words_of(blocks), parts_of("user", blocks)
+        self._messages[uuid] = uuid
+        event = UserMessage(uuid, self._time, parts, parent)
+        if line.get("isCompactSummary") is True:
+            return self._compaction(event)
+        interrupted = text.startswith(_INTERRUPTED)
+        origin = as_text(object_in(line, "origin").get("kind"))
+        event.injected = (
+            interrupted
+            or line.get("isMeta") is True
+            or text.startswith(_INJECTED)
+            or origin not in ("", "human", "user")
+        )
+        if "content" not in message:
+            event.parts, event.injected = [unknown_part(line)], True
+        if event.injected and not interrupted and agent.command:
+            agent.command.append(event)
+            return "what the tool put in"
+        self.events += agent.whole_command()
+        if is_command(text) and not event.injected:
+            event.typed = typed_command(text)
+            agent.command = [event]
+            return "a command of the user's"
+        if interrupted:
+            word = self.emit(Interruption(self._time, "user", text.strip("[]")))
+            self.emit(event)
+            return word
+        word = self.emit(event)
+        return word if "content" in message else unknown("a user's line without content")
+
+    def _results(self, results: list[Fields]) -> None:
+        agent, parent = self._agent, self._parent
+        beside = object_in(self._line, "toolUseResult")
+        agent_id = text_in(beside, "agentId")
+        for place, block in enumerate(results):
+            call_id = text_in(block, "tool_use_id")
+            message_id = f"{self._uuid}:{place}" if place else self._uuid
+            run = ToolEnd(call_id, message_id, self._time, result_of(block.get("content")))
+            run.start, run.parent = self._asked.get(call_id, 0), parent
+            run.attributes = short_values("toolUseResult", beside) if len(results) == 1 else {}
+            if block.get("is_error") is True:
+                rejected = as_text(run.result).startswith(_REJECTED)
+                run.fail("rejected" if rejected else "")
+            if agent.reply is not None and call_id in agent.reply.call_ids:
+                agent.runs.append(run)
             else:
-                session = as_text((as_dict(first_value(path)) or {}).get("sessionId"))
-                main = path.with_name(f"{session}.jsonl")
-            if main in known and not main.name.startswith(_AGENT):
-                found[path] = main
-        return found
+                self._flush(agent)
+                self.emit(run)
+            if agent_id or call_id in self._kinds:
+                self._settle(call_id)
+                if agent_id:
+                    self._tell(agent_id=agent_id, parent_call=call_id)
+                self._speak(agent)
+            parent = message_id
+        self._messages[self._uuid] = parent
+
+    def _attachment(self, attachment: Fields) -> str:
+        kind, reply = text_in(attachment, "type"), self._agent.reply
+        if kind.startswith("hook_") and kind != "hook_additional_context":
+            return own_note(f"attachment {kind}")
+        prompt = attachment.get("prompt") if kind == "queued_command" else None
+        blocks = blocks_of(prompt) if prompt else []
+        parts = parts_of("user", blocks) if blocks else [unknown_part(digest_media(attachment))]
+        event = UserMessage(self._uuid, self._time, parts, self._parent, injected=True)
+        (self.events if reply is None else reply.after).append(event)
+        self._messages[self._uuid] = self._uuid
+        return "a user's message within the turn" if blocks else "what the tool put in"
+
+    def _compaction(self, summary: UserMessage) -> str:
+        said, self._boundary = self._boundary, {}
+        before, uuid = said.get("preTokens"), summary.message_id
+        event = HistoryCompaction(
+            text_in(said, "message_id") or uuid,
+            self._time,
+            summary.parts,
+            text_in(said, "trigger"),
+            before if isinstance(before, int) else None,
+            summary.parent,
+        )
+        self._messages[uuid] = event.message_id
+        segment = object_in(said, "preservedSegment")
+        last = text_in(segment, "tailUuid")
+        if last in self._messages:
+            event.parent = self._messages[last]
+            event.kept = self._messages.get(text_in(segment, "headUuid"), "")
+            self._messages[last] = event.message_id  # what follows it follows the summary as well
+        return self.emit(event)
+
+    # -- lines about others ------------------
+
+    def _progress(self, line: Fields) -> str:
+        data, uuid = object_in(line, "data"), text_in(line, "uuid")
+        kind, inner = text_in(data, "type"), as_dict(data.get("message"))
+        if uuid:
+            parent = text_in(line, "parentUuid")
+            self._messages[uuid] = self._messages.get(parent, "")
+            if parent in self._agent_of:
+                self._agent_of[uuid] = self._agent_of[parent]
+        if kind != "agent_progress" or inner is None:
+            return own_note(f"progress {kind}".rstrip())
+        agent_id = text_in(data, "agentId")
+        if (self.path.with_suffix("") / "subagents" / f"{_AGENT}{agent_id}.jsonl").exists():
+            return "what a subagent's own file has"
+        agent = self._agents.setdefault(agent_id, ClaudeAgent(agent_id))
+        agent.parent_call = text_in(line, "parentToolUseID") or agent.parent_call
+        beside: Fields = {k: line[k] for k in ("sessionId", "version", "cwd") if k in line}
+        time = inner.get("timestamp") or line.get("timestamp")
+        nested = {"isSidechain": True, "agentId": agent_id, "timestamp": time}
+        return self.take({**beside, **inner, **nested})
+
+    def _title(self, line: Fields, kind: str) -> str:
+        if kind == "summary" and text_in(line, "leafUuid") not in self._messages:
+            return own_note("a summary of another session")
+        self._tell(title=as_text(line.get(_TITLES[kind])))
+        return "part of a session: its title"
+
+    # -- whose lines ------------------
+
+    def _agent_in(self, line: Fields, uuid: str) -> ClaudeAgent:
+        if line.get("isSidechain") is not True:
+            return self._agents[""]
+        parent = text_in(line, "parentUuid")
+        agent_id = text_in(line, "agentId") or self._agent_of.get(parent) or uuid
+        self._agent_of[uuid] = agent_id
+        agent = self._agents.setdefault(agent_id, ClaudeAgent(agent_id))
+        if not agent.parent_call and line.get("type") == "user":
+            prompt = words_of(blocks_of(object_in(line, "message").get("content")))
+            agent.parent_call = self._tasks.get(prompt, "")
+        return agent
+
+    def _speak(self, agent: ClaudeAgent) -> None:
+        """Say whose what follows is, where that is not as before."""
+        line = self._line
+        if not self._nested:
+            self._session = text_in(line, "sessionId") or self._session
+        names = ("version", "cwd", "gitBranch")
+        version, folder, branch = (text_in(line, name) for name in names)
+        forked = text_in(object_in(line, "forkedFrom"), "sessionId")
+        said = (self._session, agent.id, agent.parent_call, forked, version, folder, branch)
+        if said != self._said:
+            self._said = said
+            start = SessionStart(self._session, version, folder, branch=branch)
+            start.agent_id, start.parent_call = agent.id, agent.parent_call
+            start.agent_name, start.parent_session = self._name(agent), forked
+            self.emit(start)
+
+    def _name(self, agent: ClaudeAgent) -> str:
+        if not agent.id:
+            return ""
+        meta = self.path.with_suffix(".meta.json")
+        if self._nested and self._meta is None:
+            self._meta = (as_dict(first_value(meta)) if meta.exists() else None) or {}
+        named = text_in(self._line, "attributionAgent") or self._kinds.get(agent.parent_call, "")
+        said = named or as_text((self._meta or {}).get("agentType"))
+        agent.name = agent.name or said or "claude-code subagent"
+        return agent.name
+
+    def _tell(self, **facts: Any) -> None:
+        """Say something of a session; who speaks afterwards says so again."""
+        self._said = ()
+        self.emit(SessionStart(self._session, **facts))
+
+    # -- what is held back ------------------
+
+    def _flush(self, agent: ClaudeAgent) -> None:
+        """The reply is whole, and what ran beside it is known."""
+        self.events += agent.whole_reply()
+
+    def _settle(self, call_id: str = "") -> None:
+        """The subagent that a call began (or each of them) is over: it says nothing more."""
+        for agent in self._agents.values():
+            if agent.id and agent.reply is not None and call_id in ("", agent.parent_call):
+                self._speak(agent)
+                self._flush(agent)
 
 
-CLAUDE_CODE: Final = _ClaudeCode()
+def _is_own(line: Fields) -> bool:
+    kind = text_in(line, "type")
+    if "systemPayload" in line or "parts" in object_in(line, "message"):
+        return False  # Qwen Code's, which are alike
+    if kind in ("user", "assistant"):
+        return "message" in line and not {"payload", "data"} & line.keys()
+    if kind in ("system", "progress", "attachment"):
+        return bool({"uuid", "sessionId", "attachment", "toolUseID"} & line.keys())
+    return kind in _NOTES or (kind in _TITLES and ("leafUuid" in line or "sessionId" in line))
+
+
+def _mains(paths: Sequence[Path]) -> Mapping[Path, Path]:
+    known = set(paths)
+    found: dict[Path, Path] = {}
+    for path in paths:
+        if not path.name.startswith(_AGENT):
+            continue
+        if path.parent.name == "subagents":
+            main = path.parent.parent.with_suffix(".jsonl")
+        else:
+            session = as_text((as_dict(first_value(path)) or {}).get("sessionId"))
+            main = path.with_name(f"{session}.jsonl")
+        if main in known and not main.name.startswith(_AGENT):
+            found[path] = main
+    return found
+
+
+CLAUDE_CODE: Final = CodingTool(
+    *("claude-code", ClaudeReader, _is_own, (".claude/projects", ".config/claude/projects")),
+    is_transcript=lambda path: path.suffix == ".jsonl",
+    variable="CLAUDE_CONFIG_DIR",
+    below=("projects",),
+    separator=",",
+    values=as_list,  # an array of lines is what some exports are
+    mains=_mains,
+)

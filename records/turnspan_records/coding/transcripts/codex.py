@@ -17,69 +17,384 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan.content.model import as_dict
-from turnspan_records.coding.transcripts.codex_lines import KIND, CodexReader
-from turnspan_records.coding.transcripts.events import TranscriptReader
+from turnspan import semconv
+from turnspan.content.media import digest_media
+from turnspan.content.model import Message, Part, as_dict, as_list, as_text, dumps_text
+from turnspan.dialects import openai_responses
+from turnspan.dialects.convert import convert_message
+from turnspan.turn.turn import TokenUsage
+from turnspan_records.coding.transcripts.content_parts import parts_of, texts_of
+from turnspan_records.coding.transcripts.events import (
+    AgentCall,
+    HistoryCompaction,
+    Interruption,
+    SessionStart,
+    ToolEnd,
+    UserMessage,
+)
 from turnspan_records.coding.transcripts.lines import first_value
-from turnspan_records.coding.transcripts.wire_values import object_in, text_in
+from turnspan_records.coding.transcripts.reader import CodingTool, Fields, TranscriptReader
+from turnspan_records.coding.transcripts.wire_values import (
+    count_of,
+    is_small,
+    object_in,
+    other_fields,
+    own_note,
+    result_of,
+    text_in,
+    time_of,
+    unknown,
+)
 
 _ROLLOUT: Final = re.compile(r"rollout-.+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
+_OUTPUTS: Final = ("function_call_output", "custom_tool_call_output", "tool_search_output")
+_ENDS: Final = {
+    "patch_apply_end": ("success", "status", "changes"),
+    "exec_command_end": ("exit_code", "duration", "parsed_cmd", "cwd"),
+    "mcp_tool_call_end": ("invocation", "duration"),
+    "web_search_end": ("query", "action"),
+    "dynamic_tool_call_response": ("success", "error"),
+}
+"""Events of tools' ends, and what they say that the result does not."""
+_AGAIN: Final = (
+    *("agent_message", "agent_reasoning", "agent_reasoning_raw_content", "item_completed"),
+)
+_OF_TURN: Final = ("task_started", "task_complete", "turn.completed", "thread_settings_applied")
+_NOTES: Final = (
+    *("context_compacted", "view_image_tool_call", "image_generation_end", "undo_completed"),
+    *("dynamic_tool_call_request", "guardian_assessment", "sub_agent_activity"),
+    *("entered_review_mode", "exited_review_mode", "thread_goal_updated", "collab_close_end"),
+    *("collab_waiting_end", "collab_agent_interaction_end", "account/rateLimits/updated"),
+    *("world_state", "inter_agent_communication_metadata", "ghost_snapshot", "plan_update"),
+)
+_META: Final = (
+    *("id", "timestamp", "cwd", "cli_version", "git", "base_instructions", "instructions"),
+)
+_BESIDE: Final = ("internal_chat_message_metadata_passthrough", "metadata", "phase", "id")
+_USAGE: Final = (
+    *("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens"),
+    "reasoning_output_tokens",
+)
+"""In the order of ``TokenUsage``."""
+_INJECTED: Final = ("<", "# AGENTS.md")
+_EXIT: Final = re.compile(r"(?:Exit code:|[Pp]rocess exited with code) (-?\d+)")
 
 
-class _Codex:
-    kind = KIND
+class CodexReader(TranscriptReader):
+    """Reads one file."""
 
-    def folders(self, home: Path, environment: Mapping[str, str]) -> Sequence[Path]:
-        """As ``CodingTool``; archived sessions after the others, which win."""
-        own = Path(environment.get("CODEX_HOME") or home / ".codex")
-        return [own / "sessions", own / "archived_sessions"]
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.start = SessionStart("")
+        self._origin = ""
+        """The session whose beginning the file has: its ids are made of it."""
+        self._turn = self._model = self._reply_id = ""
+        self._time = self._reply_time = 0
+        self._prompts = self._replies = 0
+        """In the file, and in this turn, so far."""
+        self._prompt = ""
+        """The text of the last prompt, which comes twice."""
+        self._message: tuple[UserMessage, str] | None = None
+        """A user's item that is a prompt if the next event says so."""
+        self._parts: list[Part] = []
+        self._runs: list[ToolEnd] = []
+        self._asked: dict[str, int] = {}
+        self._ends: dict[str, tuple[bool, Fields]] = {}
+        self._total: Any = None
+        self._last: Fields = {}
+        self._context: Fields = {}
 
-    def is_transcript(self, path: Path) -> bool:
-        """As ``CodingTool``."""
-        return path.suffix == ".jsonl"
+    def take(self, line: Fields) -> str:
+        """As ``TranscriptReader``."""
+        types = {
+            "session_meta": self._meta,
+            "turn_context": self._turn_context,
+            "response_item": self._item,
+            "event_msg": self._event,
+            "compacted": self._compacted,
+        }
+        kind, payload = text_in(line, "type"), as_dict(line.get("payload"))
+        known = types.get(kind)
+        self._time = time_of(line.get("timestamp")) or self._time
+        if known is None or payload is None:
+            return own_note(kind) if kind in _NOTES else unknown(kind or "no type")
+        beside = object_in(payload, "internal_chat_message_metadata_passthrough")
+        turn = payload.get("turn_id") or beside.get("turn_id")
+        if turn and turn != self._turn:
+            self._turn, self._replies = as_text(turn), 0
+        return known(payload)
 
-    def is_own(self, first: Any) -> bool:
-        """As ``CodingTool``."""
-        line = as_dict(first) or {}
-        return as_dict(line.get("payload")) is not None and line.get("type") in (
-            *("session_meta", "turn_context", "response_item", "event_msg", "compacted"),
-            "world_state",
+    def release(self) -> None:
+        """As ``TranscriptReader``."""
+        self._settle(prompt=False)
+        self._flush()
+
+    # -- the session ------------------
+
+    def _meta(self, payload: Fields) -> str:
+        session_id, start = text_in(payload, "id"), self.start
+        if start.session_id:
+            own = session_id == start.session_id
+            return "part of a session" if own else "part of the session before"
+        git, parent = object_in(payload, "git"), text_in(_spawn(payload), "parent_thread_id")
+        instructions = payload.get("base_instructions") or payload.get("instructions")
+        instructions = (as_dict(instructions) or {}).get("text") or instructions
+        self.start = start = SessionStart(
+            session_id or self.path.stem,
+            text_in(payload, "cli_version"),
+            text_in(payload, "cwd"),
+            text_in(git, "repository_url"),
+            text_in(git, "branch"),
+            text_in(git, "commit_hash"),
+            parent_session=text_in(payload, "forked_from_id") or parent,
+            instructions=as_text(instructions),
+            attributes=other_fields(payload, _META),
         )
+        start.agent_name = text_in(_spawn(payload), "agent_role")
+        if parent:
+            start.agent_name, start.agent_id = start.agent_name or "codex subagent", session_id
+        self._origin = start.parent_session or start.session_id
+        return self.emit(start)
 
-    def reader(self, path: Path) -> TranscriptReader:
-        """As ``CodingTool``."""
-        return CodexReader(path)
+    def _own(self, **changes: Any) -> None:
+        self.emit(SessionStart(self.start.session_id, agent_id=self.start.agent_id, **changes))
 
-    def values(self, path: Path, value: Any) -> None:
-        """As ``CodingTool``: no document is known."""
+    def _turn_context(self, payload: Fields) -> str:
+        self._model = text_in(payload, "model") or self._model
+        names = ("effort", "summary", "personality", "approval_policy", "sandbox_policy")
+        self._context = {name: payload[name] for name in names if payload.get(name) is not None}
+        folder = text_in(payload, "cwd")
+        if folder and folder != self.start.folder and self.start.session_id:
+            self.start.folder = folder
+            self._own(folder=folder)
+        return "part of a turn"
 
-    def rows(self, path: Path) -> None:
-        """As ``CodingTool``: files have lines."""
+    # -- what was said ------------------
 
-    def mains(self, paths: Sequence[Path]) -> Mapping[Path, Path]:
-        """As ``NestedFiles``: by the id in a file's name, and the first line of each."""
-        named = ((_ROLLOUT.fullmatch(path.name), path) for path in paths)
-        by_id = {name[1]: path for name, path in named if name is not None}
-        parents: dict[Path, Path] = {}
-        for path in by_id.values():
-            meta = as_dict((as_dict(first_value(path)) or {}).get("payload")) or {}
-            source = object_in(meta, "source")
-            spawn = as_dict(object_in(source, "subagent").get("thread_spawn")) or {}
-            parent = by_id.get(text_in(spawn, "parent_thread_id"))
-            if parent is not None and parent != path:
-                parents[path] = parent
-        found: dict[Path, Path] = {}
-        for path in parents:
-            main, seen = path, {path}
-            while main in parents and parents[main] not in seen:
-                main = parents[main]
-                seen.add(main)
-            if main != path:
-                found[path] = main
-        return found
+    def _item(self, payload: Fields) -> str:
+        kind, role = text_in(payload, "type"), text_in(payload, "role")
+        if kind in _NOTES:
+            return own_note(kind)
+        if kind in _OUTPUTS:
+            return self._output(payload)
+        message = convert_message(openai_responses.NAME, _bare(payload))
+        if kind == "message" and role != "assistant":
+            self.release()
+            return self._user(message, role)
+        if kind not in ("message", "reasoning") and not kind.endswith("_call"):
+            return unknown(f"response_item {kind}".rstrip())
+        self._settle(prompt=False)
+        if self._runs:  # the reply before had no count of its tokens
+            self._flush()
+        word = "part of a model call" if self._parts else "a model call"
+        call_id = text_in(payload, "call_id")
+        if not self._parts:
+            self._replies += 1
+            made = self._made_id("reply", str(self._replies))
+            self._reply_id = text_in(payload, "id") or call_id or made
+        if call_id:
+            self._asked[call_id] = self._time
+        self._parts += message["parts"]
+        self._reply_time = self._time
+        return word
+
+    def _user(self, message: Message, role: str) -> str:
+        text = texts_of(message["parts"])
+        if role == "user" and text and text == self._prompt:
+            self._prompt = ""
+            return "a user's message, once more"
+        id_ = self._made_id("said", f"{role}:{text}")
+        event = UserMessage(id_, self._time, message["parts"], injected=True, role=role)
+        if role == "user":
+            self._message = event, text
+        else:
+            self.emit(event)
+        own = role == "user" and not text.startswith(_INJECTED)
+        return "a user's message" if own else "what the tool put in"
+
+    def _prompted(self, payload: Fields) -> str:
+        text, held = text_in(payload, "message"), self._message
+        if held is not None and held[1].strip() == text.strip():
+            self._message = None
+            self._begin(held[0])
+            return "a user's message, once more"
+        self.release()
+        self._prompt = text
+        urls = as_list(payload.get("images")) or []
+        images = [{"type": "input_image", "image_url": url} for url in urls]
+        item = {"role": "user", "content": [{"type": "input_text", "text": text}, *images]}
+        parts = convert_message(openai_responses.NAME, item)["parts"]
+        return self._begin(UserMessage("", self._time, parts))
+
+    def _begin(self, event: UserMessage) -> str:
+        self._prompts += 1
+        self._replies = 0
+        event.injected = False
+        event.message_id = self._made_id("prompt", texts_of(event.parts))
+        return self.emit(event)
+
+    def _settle(self, *, prompt: bool) -> None:
+        """What was held back was no prompt, or (where none of them has an event) was one."""
+        held, self._message = self._message, None
+        if held is None:
+            pass
+        elif prompt or not (self._prompts or held[1].startswith(_INJECTED)):
+            self._begin(held[0])
+        else:
+            self.emit(held[0])
+
+    def _made_id(self, kind: str, text: str) -> str:
+        """An id where the tool gives none: the same in a file that repeats another's beginning."""
+        turn = self._turn or f"{self._origin}:{self._prompts}"
+        digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+        return f"{turn}:{kind}:{digest}"
+
+    # -- replies and their tokens ------------------
+
+    def _tokens(self, payload: Fields) -> str:
+        info = object_in(payload, "info")
+        total, last = as_dict(info.get("total_token_usage")), object_in(info, "last_token_usage")
+        if total is None:
+            return unknown("token_count") if info else own_note("rate limits")
+        if total == self._total:
+            return "a count of tokens, once more"
+        self._total, self._last = total, last
+        self._flush(last)
+        return "part of a model call"
+
+    def _flush(self, usage: Fields | None = None) -> None:
+        """A reply is whole."""
+        parts, self._parts = self._parts, []
+        runs, self._runs = self._runs, []
+        if parts or usage is not None:
+            id_ = self._reply_id if parts else self._made_id("usage", repr(self._total))
+            call = AgentCall(id_, self._reply_time if parts else self._time, model=self._model)
+            call.provider = text_in(self.start.attributes, "model_provider") or "openai"
+            call.parts, call.parameters = parts, self._context
+            call.usage = TokenUsage(*(count_of((usage or {}).get(name)) for name in _USAGE))
+            if effort := text_in(self._context, "effort"):
+                call.attributes[semconv.REQUEST_REASONING_LEVEL] = effort
+            if not parts:
+                call.attributes[semconv.CODING_REPLY_UNKNOWN] = True
+            self.emit(call)
+        self.events += runs
+
+    # -- tools ------------------
+
+    def _output(self, payload: Fields) -> str:
+        call_id = text_in(payload, "call_id")
+        result = payload["output"] if "output" in payload else payload.get("tools")
+        failed, attributes = self._ends.pop(call_id, (False, Fields()))
+        code, start = _EXIT.search(as_text(result)[:400]), self._asked.get(call_id, 0)
+        run = ToolEnd(call_id, f"{call_id}:result", self._time, result_of(result), start)
+        run.attributes = attributes
+        success = (as_dict(result) or {}).get("success")
+        run.failed = failed or success is False or (code is not None and code[1] != "0")
+        (self._runs if self._parts else self.events).append(run)
+        return "a tool's result"
+
+    def _tool_end(self, kind: str, payload: Fields) -> str:
+        """What an event says of a tool's end, for the result that follows, or has just come."""
+        said = {name: payload[name] for name in _ENDS[kind] if payload.get(name) is not None}
+        failed = said.get("success") is False or said.get("exit_code") not in (None, 0)
+        failed = failed or "Err" in object_in(payload, "result")
+        short = {k: v for k, v in said.items() if is_small(v)}
+        attributes = {kind: dumps_text(digest_media(short))} if short else {}
+        call_id = text_in(payload, "call_id")
+        self._ends[call_id] = failed, attributes
+        for run in self._runs:
+            if run.call_id == call_id:
+                run.attributes.update(attributes)
+                run.failed = run.failed or failed
+        return "part of a tool's result"
+
+    # -- events ------------------
+
+    def _event(self, payload: Fields) -> str:
+        kind = text_in(payload, "type")
+        if kind == "user_message":
+            return self._prompted(payload)
+        if kind == "token_count":
+            return self._tokens(payload)
+        if kind in _ENDS:
+            return self._tool_end(kind, payload)
+        if kind in ("turn_aborted", "error"):
+            self._settle(prompt=True)
+            self._flush()
+            said, stopped = object_in(payload, "error") or payload, kind == "turn_aborted"
+            text = text_in(said, "message") or text_in(payload, "reason") or kind
+            word = self.emit(Interruption(self._time, "user" if stopped else "error", text))
+            return word if stopped else "an error, as the tool shows it"
+        if kind == "collab_agent_spawn_end":
+            child, call_id = text_in(payload, "new_thread_id"), text_in(payload, "call_id")
+            self.emit(SessionStart(child, agent_id=child, parent_call=call_id))
+            self._own()
+            return "part of a subagent's session"
+        if kind == "thread_name_updated":
+            self._own(title=text_in(payload, "thread_name"))
+            return "part of a session: its title"
+        if kind in _OF_TURN:
+            return "part of a turn"
+        if kind in _AGAIN:
+            return f"what was said, once more: {kind}"
+        return own_note(kind) if kind in _NOTES else unknown(f"event_msg {kind}")
+
+    def _compacted(self, payload: Fields) -> str:
+        self.release()
+        items = [as_dict(item) or {} for item in as_list(payload.get("replacement_history")) or []]
+        id_ = text_in(payload, "window_id") or self._made_id("compaction", repr(self._total))
+        parts, before = parts_of(text_in(payload, "message")), self._last.get("total_tokens")
+        event = HistoryCompaction(f"{id_}:compaction", self._time, parts, "", count_of(before))
+        event.messages = [convert_message(openai_responses.NAME, _bare(item)) for item in items]
+        return self.emit(event)
 
 
-CODEX: Final = _Codex()
+def _bare(item: Fields) -> Fields:
+    """An item as the API has it: what Codex writes beside is in the events."""
+    return {key: value for key, value in item.items() if key not in _BESIDE and value is not None}
+
+
+def _spawn(meta: Fields) -> Fields:
+    """What began a subagent's session."""
+    return object_in(object_in(object_in(meta, "source"), "subagent"), "thread_spawn")
+
+
+def _is_own(line: Fields) -> bool:
+    return as_dict(line.get("payload")) is not None and line.get("type") in (
+        *("session_meta", "turn_context", "response_item", "event_msg", "compacted"),
+        "world_state",
+    )
+
+
+def _mains(paths: Sequence[Path]) -> Mapping[Path, Path]:
+    """By the id in a file's name, and the first line of each."""
+    named = ((_ROLLOUT.fullmatch(path.name), path) for path in paths)
+    by_id = {name[1]: path for name, path in named if name is not None}
+    parents: dict[Path, Path] = {}
+    for path in by_id.values():
+        meta = object_in(as_dict(first_value(path)) or {}, "payload")
+        parent = by_id.get(text_in(_spawn(meta), "parent_thread_id"))
+        if parent is not None and parent != path:
+            parents[path] = parent
+    found: dict[Path, Path] = {}
+    for path in parents:
+        main, seen = path, {path}
+        while main in parents and parents[main] not in seen:
+            main = parents[main]
+            seen.add(main)
+        if main != path:
+            found[path] = main
+    return found
+
+
+CODEX: Final = CodingTool(
+    *("codex", CodexReader, _is_own, (".codex/sessions", ".codex/archived_sessions")),
+    is_transcript=lambda path: path.suffix == ".jsonl",
+    variable="CODEX_HOME",
+    below=("sessions", "archived_sessions"),  # archived ones after the others, which win
+    mains=_mains,
+)

@@ -14,7 +14,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.coding.telemetry_join import TelemetryJoin
 from turnspan_records.coding.transcripts.accounts import NOT_JSON, LineAccounts
 from turnspan_records.coding.transcripts.coding_turn import CodingScope
-from turnspan_records.coding.transcripts.events import CodingEvent, CodingTool
+from turnspan_records.coding.transcripts.events import CodingEvent
 from turnspan_records.coding.transcripts.lines import items_of
 from turnspan_records.coding.transcripts.position import (
     BEGINNING,
@@ -24,6 +24,7 @@ from turnspan_records.coding.transcripts.position import (
     family_of,
     key_of,
 )
+from turnspan_records.coding.transcripts.reader import CodingTool
 from turnspan_records.coding.transcripts.sessions import (
     TranscriptFile,
     TranscriptSession,

@@ -17,12 +17,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from turnspan.content.model import as_dict, as_text
+from turnspan.content.model import as_text
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.content_parts import (
-    add_new,
     call_part,
     parts_of,
     prompt_parts,
@@ -30,16 +29,14 @@ from turnspan_records.coding.transcripts.content_parts import (
 )
 from turnspan_records.coding.transcripts.events import (
     AgentCall,
-    CodingEvent,
     HistoryCompaction,
     Interruption,
     SessionStart,
     ToolEnd,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.json_tool import JsonTool
+from turnspan_records.coding.transcripts.reader import CodingTool, Fields, TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
-    NOT_AN_OBJECT,
     count_of,
     object_in,
     objects_in,
@@ -53,85 +50,49 @@ from turnspan_records.coding.transcripts.wire_values import (
 )
 
 _SESSION_USAGE: Final = "session_usage"
-_PROVIDER: Final = "github_copilot"
 _STATE: Final = (
-    "hook",
-    "permission",
-    "assistant",
-    "session",
-    "subagent",
-    "skill",
-    "system",
-    "tool",
+    *("hook", "permission", "assistant", "session", "subagent", "skill", "system", "tool"),
 )
 """The first words of types that say something of the tool; others are unknown."""
 _PLACE: Final = ("sessionId", "copilotVersion", "context", "version", "startTime", "resumeTime")
-_MESSAGE: Final = ("messageId", "model", "content", "toolRequests", "reasoningText", "outputTokens")
-_HIDDEN: Final = ("parentToolCallId", "encryptedContent", "reasoningOpaque")
+_MESSAGE: Final = (
+    *("messageId", "model", "content", "toolRequests", "reasoningText", "outputTokens"),
+    *("parentToolCallId", "encryptedContent", "reasoningOpaque"),
+)
 _REQUEST: Final = ("toolCallId", "name", "arguments", "type")
 _RUN: Final = ("toolCallId", "success", "result", "error", "parentToolCallId", "model", "turnId")
 
 
-class CopilotCli(JsonTool):
-    """GitHub Copilot CLI."""
-
-    suffixes = (".jsonl",)
-
-    def is_transcript(self, path: Path) -> bool:
-        """As ``CodingTool``."""
-        parent = path.parent
-        old = parent.name in ("session-state", "history-session-state")
-        return super().is_transcript(path) and (path.name == "events.jsonl" or old)
-
-    def is_own(self, first: Any) -> bool:
-        """As ``CodingTool``."""
-        value = as_dict(first) or {}
-        return value.get("type") == "session.start" and "copilotVersion" in object_in(value, "data")
-
-    def reader(self, path: Path) -> CopilotReader:
-        """As ``CodingTool``."""
-        return CopilotReader(path)
-
-
-COPILOT: Final = CopilotCli(
-    "copilot", ".copilot/session-state", variable="COPILOT_HOME", below="session-state"
-)
-
-
-class CopilotReader:
+class CopilotReader(TranscriptReader):
     """Reads a session. A call is held back until another line tells something: a long message
     stands in several lines."""
 
     def __init__(self, path: Path) -> None:
-        named = path.parent.name if path.name == "events.jsonl" else path.stem
-        self._start = SessionStart(named)
+        super().__init__(path)
+        self.start = SessionStart(path.parent.name if path.name == "events.jsonl" else path.stem)
         self._agents: dict[str, str] = {}
         """Subagents' names, by the tool call that began them."""
         self._agent = ""
         """The call whose subagent the last event was of."""
-        self._call: AgentCall | None = None
         self._reasoning = ""
         self._started: dict[str, tuple[int, str]] = {}
         """When tools have begun, and their names, by call."""
-        self._model = ""
+        self._model = self._id = ""
+        self._time = 0
 
-    def read(self, value: Any, events: list[CodingEvent]) -> str:
+    def take(self, line: Fields) -> str:
         """As ``TranscriptReader``."""
-        line = as_dict(value)
-        if line is None:
-            return NOT_AN_OBJECT
-        kind = text_in(line, "type")
-        data = object_in(line, "data")
-        time = time_of(line.get("timestamp"))
-        id_ = wide_id(self._start.session_id, text_in(line, "id"))
+        kind, data = text_in(line, "type"), object_in(line, "data")
+        self._time = time_of(line.get("timestamp"))
+        self._id = wide_id(self.start.session_id, text_in(line, "id"))
         if kind == "assistant.message":
-            return self._message(data, id_, time, events)
+            return self._message(data)
         if kind.startswith("tool.execution_"):
-            return self._tool(kind, data, id_, time, events)
+            return self._tool(kind, data)
         if kind in ("user.message", "system.message", "system.notification"):
-            return self._said(kind, data, id_, time, events)
+            return self._said(kind, data)
         if kind.startswith("session.") or kind == "abort":
-            return self._session(kind, data, id_, time, events)
+            return self._session(kind, data)
         if kind == "assistant.reasoning":
             self._reasoning = text_in(data, "content")
             return "part of a model call"
@@ -140,37 +101,26 @@ class CopilotReader:
         known = kind.partition(".")[0] in _STATE
         return own_note(kind) if known else unknown(line.get("type"))
 
-    def end(self, events: list[CodingEvent]) -> None:
-        """As ``TranscriptReader``."""
-        if self._call is not None:
-            events.append(self._call)
-            self._call = None
-
-    def _within(self, data: dict[str, Any], events: list[CodingEvent]) -> None:
+    def _within(self, data: Fields) -> None:
         """Go over to the session of a subagent, or back."""
-        self.end(events)
-        agent = text_in(data, "parentToolCallId")
+        self.release()
+        agent, start = text_in(data, "parentToolCallId"), self.start
         if agent == self._agent:
             return
         self._agent = agent
-        start = self._start
         if not agent:
-            events.append(replace(start, attributes=dict(start.attributes)))
+            self._tell()
             return
-        events.append(
-            SessionStart(
-                start.session_id,
-                start.version,
-                agent_name=self._agents.get(agent) or "subagent",
-                parent_session=start.session_id,
-                parent_call=agent,
-            )
-        )
+        name = self._agents.get(agent) or "subagent"
+        nested = SessionStart(start.session_id, start.version, agent_name=name, parent_call=agent)
+        nested.parent_session = start.session_id
+        self.emit(nested)
 
-    def _session(
-        self, kind: str, data: dict[str, Any], id_: str, time: int, events: list[CodingEvent]
-    ) -> str:
-        start = self._start
+    def _tell(self) -> str:
+        return self.emit(replace(self.start, attributes=dict(self.start.attributes)))
+
+    def _session(self, kind: str, data: Fields) -> str:
+        start = self.start
         self._model = text_in(data, "newModel") or text_in(data, "selectedModel") or self._model
         if kind in ("session.start", "session.resume"):
             context = object_in(data, "context")
@@ -189,48 +139,39 @@ class CopilotReader:
             start.attributes[usage] = object_in(data, "modelMetrics")
             start.attributes.update(other_fields(data, ("modelMetrics",)))
         elif kind in ("abort", "session.error"):
-            self._within(data, events)
-            reason = "user" if kind == "abort" else "error"
+            self._within(data)
             text = text_in(data, "message") or text_in(data, "reason")
-            events.append(Interruption(time, reason, text))
-            return "an interruption"
+            return self.emit(Interruption(self._time, "user" if kind == "abort" else "error", text))
         elif kind in ("session.truncation", "session.compaction_complete"):
-            self._within(data, events)
-            parts = parts_of(text_in(data, "summaryContent"))
+            self._within(data)
+            summary = parts_of(text_in(data, "summaryContent"))
             before = data.get("preCompactionTokens", data.get("preTruncationTokensInMessages"))
-            events.append(HistoryCompaction(id_, time, parts, "auto", count_of(before)))
-            return "a compaction"
+            compaction = HistoryCompaction(self._id, self._time, summary, "auto", count_of(before))
+            return self.emit(compaction)
         else:
             return own_note(kind)
-        self._within({}, events)
-        events.append(replace(start, attributes=dict(start.attributes)))
-        return "a session"
+        self._within({})
+        return self._tell()
 
-    def _said(
-        self, kind: str, data: dict[str, Any], id_: str, time: int, events: list[CodingEvent]
-    ) -> str:
-        self._within(data, events)
+    def _said(self, kind: str, data: Fields) -> str:
+        self._within(data)
         if kind == "system.message":
-            self._start.instructions = text_in(data, "content")
-            events.append(replace(self._start, attributes={}))
+            self.start.instructions = text_in(data, "content")
+            self.emit(replace(self.start, attributes={}))
             return "part of a session: its instructions"
         content = data.get("content")
         parts = prompt_parts(content, data.get("transformedContent") or content)
         parts += parts_of(objects_in(data, "attachments"))
         own = kind != "user.message"
-        events.append(UserMessage(id_, time, parts, injected=own))
-        return "what the tool put in" if own else "a user's message"
+        return self.emit(UserMessage(self._id, self._time, parts, injected=own))
 
-    def _message(self, data: dict[str, Any], id_: str, time: int, events: list[CodingEvent]) -> str:
-        message = wide_id(self._start.session_id, text_in(data, "messageId")) or id_
-        call = self._call if self._call and self._call.message_id == message else None
-        said = "part of a model call" if call is not None else "a model call"
-        if call is None:
-            self._within(data, events)
-            model = text_in(data, "model") or self._model
-            call = AgentCall(message, time, 0, _PROVIDER, model, [], TokenUsage())
-        reasoning = text_in(data, "reasoningText") or self._reasoning
-        self._reasoning = ""
+    def _message(self, data: Fields) -> str:
+        message = wide_id(self.start.session_id, text_in(data, "messageId")) or self._id
+        known = self.held_call
+        if known is None or known.message_id != message:
+            self._within(data)
+            known = None
+        reasoning, self._reasoning = text_in(data, "reasoningText") or self._reasoning, ""
         parts = [reasoning_part(reasoning)] if reasoning else []
         parts += parts_of(data.get("content"))
         parts += [
@@ -242,38 +183,42 @@ class CopilotReader:
             )
             for request in objects_in(data, "toolRequests")
         ]
-        add_new(call.parts, parts)
-        call.time = time
-        written = max(count_of(data.get("outputTokens")) or 0, call.usage.output_tokens or 0)
+        before = None if known is None else known.usage.output_tokens
+        written = max(count_of(data.get("outputTokens")) or 0, before or 0)
+        model = text_in(data, "model") or ("" if known is not None else self._model)
+        call = AgentCall(message, self._time, 0, "github_copilot", model, parts)
         call.usage = TokenUsage(output_tokens=written or None)
-        call.attributes.update(other_fields(data, (*_MESSAGE, *_HIDDEN)))
-        self._call = call
-        return said
+        call.attributes = other_fields(data, _MESSAGE)
+        return self.hold(call)
 
-    def _tool(
-        self, kind: str, data: dict[str, Any], id_: str, time: int, events: list[CodingEvent]
-    ) -> str:
+    def _tool(self, kind: str, data: Fields) -> str:
         call = text_in(data, "toolCallId")
         if kind != "tool.execution_complete":
-            self._started.setdefault(call, (time, text_in(data, "toolName")))
+            self._started.setdefault(call, (self._time, text_in(data, "toolName")))
             return "part of a tool's result"
-        self._within(data, events)
+        self._within(data)
         start, name = self._started.pop(call, (0, ""))
         result, error = object_in(data, "result"), object_in(data, "error")
-        failed = data.get("success") is False
-        said = as_text(result.get("content"))
-        events.append(
-            ToolEnd(
-                call_id=call,
-                message_id=id_,
-                time=time,
-                result=result_of(result.get("content", data.get("result"))),
-                start=start,
-                name=name,
-                failed=failed,
-                error_type=(text_in(error, "code") or "error") if failed else "",
-                error_message=(text_in(error, "message") or said) if failed else "",
-                attributes=other_fields(data, _RUN) | other_fields(result, ("content",)),
-            )
-        )
-        return "a tool's result"
+        run = ToolEnd(call, self._id, self._time, None, start, name)
+        run.result = result_of(result.get("content", data.get("result")))
+        run.attributes = other_fields(data, _RUN) | other_fields(result, ("content",))
+        if data.get("success") is False:
+            said = as_text(result.get("content"))
+            run.fail(text_in(error, "code") or "error", text_in(error, "message") or said)
+        return self.emit(run)
+
+
+def _is_events(path: Path) -> bool:
+    old = path.parent.name in ("session-state", "history-session-state")
+    return path.suffix == ".jsonl" and (path.name == "events.jsonl" or old)
+
+
+def _is_copilots(value: Fields) -> bool:
+    return value.get("type") == "session.start" and "copilotVersion" in object_in(value, "data")
+
+
+COPILOT: Final = CodingTool(
+    *("copilot", CopilotReader, _is_copilots, (".copilot/session-state",), _is_events),
+    variable="COPILOT_HOME",
+    below=("session-state",),
+)

@@ -7,11 +7,9 @@ tool does not say; parts are of the GenAI message schema (``turnspan.content.mod
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from pathlib import Path
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, TypeAlias
 
 from turnspan.content.model import Message, Part
 from turnspan.turn.turn import TokenUsage
@@ -60,6 +58,8 @@ class UserMessage:
     role: str = "user"
     typed: str = ""
     """What the user typed, where the parts have it in the tool's way."""
+    attributes: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Of the tools' results that stand in its parts."""
 
 
 @dataclass(slots=True)
@@ -69,13 +69,13 @@ class AgentCall:
     message_id: str
     time: int
     """When the reply's last part was written."""
-    start: int
+    start: int = 0
     """When the request was sent; 0: when the message before it was written."""
-    provider: str
+    provider: str = ""
     """As ``gen_ai.provider.name``."""
-    model: str
-    parts: list[Part]
-    usage: TokenUsage
+    model: str = ""
+    parts: list[Part] = field(default_factory=list[Part])
+    usage: TokenUsage = field(default_factory=TokenUsage)
     """Input with cached tokens, output with reasoning; None is unknown."""
     parent: str = ""
     finish_reasons: tuple[str, ...] = ()
@@ -104,6 +104,10 @@ class ToolEnd:
     error_type: str = ""
     error_message: str = ""
     attributes: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def fail(self, error_type: str = "error", message: str = "") -> None:
+        """It has failed."""
+        self.failed, self.error_type, self.error_message = True, error_type, message
 
 
 @dataclass(slots=True)
@@ -137,69 +141,3 @@ class Interruption:
 CodingEvent: TypeAlias = (
     SessionStart | UserMessage | AgentCall | ToolEnd | HistoryCompaction | Interruption
 )
-
-
-class TranscriptReader(Protocol):
-    """Reads one transcript from its beginning; holds what it needs of the lines before."""
-
-    def read(self, value: Any, events: list[CodingEvent]) -> str:
-        """Read the next line (or item, or row), add what has happened by it.
-
-        Returns:
-            What became of the line, for the report: ``a user's message``, ``part of a call``,
-            ``unknown: TYPE`` ... Every line is counted under one of these. What a line says that
-            no field here has goes into ``attributes``.
-        """
-        ...
-
-    def end(self, events: list[CodingEvent]) -> None:
-        """The transcript is over as far as it is written: add what was held back."""
-        ...
-
-
-@runtime_checkable
-class NestedFiles(Protocol):
-    """A tool that keeps what a subagent does in a file of its own."""
-
-    def mains(self, paths: Sequence[Path]) -> Mapping[Path, Path]:
-        """Of the files of subagents among ``paths``, the file of the session they work for, which
-        is among ``paths`` as well. Both are read together."""
-        ...
-
-
-class CodingTool(Protocol):
-    """A coding agent, and how it keeps its transcripts."""
-
-    @property
-    def kind(self) -> str:
-        """As ``turnspan import`` calls it: ``claude-code``."""
-        ...
-
-    def folders(self, home: Path, environment: Mapping[str, str]) -> Sequence[Path]:
-        """Where it keeps them, of this user."""
-        ...
-
-    def is_transcript(self, path: Path) -> bool:
-        """Whether a file in those folders is one, by its name."""
-        ...
-
-    def is_own(self, first: Any) -> bool:
-        """Whether a file is its transcript, by the value of its first line (a document: of it)."""
-        ...
-
-    def reader(self, path: Path) -> TranscriptReader:
-        """A reader for the transcript of a file."""
-        ...
-
-    def values(self, path: Path, value: Any) -> Sequence[Any] | None:
-        """The items of a document in their order; None: the document is one item, or the file has
-        lines."""
-        ...
-
-    def rows(self, path: Path) -> Iterator[Any] | None:
-        """What a reader takes of a file that is no JSON itself: a database's rows (read as they are
-        now, while the tool writes; its ``-wal`` file is newer than it), lines of Markdown, a
-        document that stands in several files. One file may have several sessions, one after the
-        other. None: the file is JSON.
-        """
-        ...

@@ -17,7 +17,7 @@ Counting: ``total = input + output + thoughts + tool`` in Gemini CLI, where ``ca
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -40,10 +40,15 @@ from turnspan_records.coding.transcripts.events import (
     ToolEnd,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.json_tool import JsonTool
 from turnspan_records.coding.transcripts.qwen_records import QwenRecords
+from turnspan_records.coding.transcripts.reader import (
+    CodingTool,
+    Fields,
+    TranscriptReader,
+    is_json,
+    items_in,
+)
 from turnspan_records.coding.transcripts.wire_values import (
-    NOT_AN_OBJECT,
     count_of,
     object_in,
     objects_in,
@@ -72,59 +77,14 @@ _PROJECT_ROOT: Final = ".project_root"
 """A file beside ``chats`` that has the project's folder (Gemini CLI from 0.30)."""
 
 
-class GeminiCli(JsonTool):
-    """Gemini CLI, or its fork Qwen Code."""
-
-    def is_transcript(self, path: Path) -> bool:
-        """As ``CodingTool``: in ``chats``, or in a folder of it (a subagent's)."""
-        qwen = self.kind == "qwen-code"
-        in_chats = "chats" in path.parts[-4:-1] and (".qwen" in path.parts) is qwen
-        return super().is_transcript(path) and in_chats
-
-    def mains(self, paths: Sequence[Path]) -> Mapping[Path, Path]:
-        """As ``NestedFiles``: a subagent's folder has the name of the session."""
-        chats = {(path.parent, path.stem[-8:]): path for path in paths}
-        named = ((path, (path.parent.parent, path.parent.name[:8])) for path in paths)
-        return {path: chats[key] for path, key in named if key in chats}
-
-    def is_own(self, first: Any) -> bool:
-        """As ``CodingTool``."""
-        value = as_dict(first) or {}
-        if "uuid" in value and "parentUuid" in value:  # as Claude Code's, but with Gemini's parts
-            message = object_in(value, "message")
-            return self.kind != "gemini-cli" and ("parts" in message or "systemPayload" in value)
-        document = "sessionId" in value and ("projectHash" in value or "startTime" in value)
-        history = "history" in value and ("start_time" in value or "lastUpdated" in value)
-        return "type" not in value and (document or history)
-
-    def reader(self, path: Path) -> GeminiReader:
-        """As ``CodingTool``."""
-        return GeminiReader(path)
-
-    def values(self, path: Path, value: Any) -> Sequence[Any] | None:
-        """As ``CodingTool``: the document without its messages, then these."""
-        document = as_dict(value) or {}
-        for name in ("messages", "history"):
-            messages = as_list(document.get(name))
-            if messages is not None:
-                return [{k: v for k, v in document.items() if k != name}, *messages]
-        return None
-
-
-GEMINI_CLI: Final = GeminiCli(
-    "gemini-cli", ".gemini/tmp", variable="GEMINI_CLI_HOME", below=".gemini/tmp"
-)
-QWEN_CODE: Final = GeminiCli("qwen-code", ".qwen/tmp", ".qwen/projects")
-
-
-class GeminiReader:
+class GeminiReader(TranscriptReader):
     """Reads a session. A call is held back until the next message: until then it may be written
     again, with more."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._start = SessionStart("")
-        self._held: dict[str, list[CodingEvent]] = {}
+        super().__init__(path)
+        self.start = SessionStart("")
+        self._waiting: dict[str, list[CodingEvent]] = {}
         """By message: the last call's, and what was told since."""
         self._written: set[str] = set()
         """Messages and tool runs that have been given."""
@@ -134,51 +94,55 @@ class GeminiReader:
         """The message that the next one follows, after a rewind."""
         self._records = QwenRecords(path)
 
-    def read(self, value: Any, events: list[CodingEvent]) -> str:
+    def take(self, line: Fields) -> str:
         """As ``TranscriptReader``."""
-        holder = as_dict(value)
-        if holder is None:
-            return NOT_AN_OBJECT
-        if "uuid" in holder:
-            return self._records.read(holder, events)
-        if "$rewindTo" in holder:
-            return self._rewind(text_in(holder, "$rewindTo"))
-        if "$set" in holder:
-            return self._patch(object_in(holder, "$set"), events)
-        if "type" in holder or "role" in holder:
-            return self._message(holder, events)
-        if "sessionId" in holder or "startTime" in holder or "start_time" in holder:
-            self._header(holder, events)
+        if "uuid" in line:
+            return self._records.read(line, self.events)
+        if "$rewindTo" in line:
+            return self._rewind(text_in(line, "$rewindTo"))
+        if "$set" in line:
+            return self._patch(object_in(line, "$set"))
+        if "type" in line or "role" in line:
+            return self._message(line)
+        if "sessionId" in line or "startTime" in line or "start_time" in line:
+            self._header(line)
             return "a session"
         return unknown("no type")
 
     def end(self, events: list[CodingEvent]) -> None:
         """As ``TranscriptReader``."""
-        for held in self._held.values():
-            events += held
-        self._written.update(self._held)
-        self._held.clear()
+        super().end(events)
         self._records.end(events)
 
-    def _header(self, header: dict[str, Any], events: list[CodingEvent]) -> None:
-        start = self._start
+    def release(self) -> None:
+        """As ``TranscriptReader``."""
+        for held in self._waiting.values():
+            self.events += held
+        self._written.update(self._waiting)
+        self._waiting.clear()
+
+    def _id(self, message: Fields) -> str:
+        return wide_id(self.start.session_id, text_in(message, "id"))
+
+    def _header(self, header: Fields) -> None:
+        start = self.start
         before = (start.session_id, start.title, start.folder)
-        start.session_id = text_in(header, "sessionId") or start.session_id or self._path.stem
+        start.session_id = text_in(header, "sessionId") or start.session_id or self.path.stem
         start.title = text_in(header, "summary") or start.title
         start.folder = self._folder(header) or start.folder
         if header.get("kind") == "subagent":
             start.agent_name = "subagent"
             start.agent_id = start.session_id
-            start.parent_session = self._path.parent.name
+            start.parent_session = self.path.parent.name
         start.attributes.update(other_fields(header, _HEADER))
         if before != (start.session_id, start.title, start.folder):
-            events.append(replace(start, attributes=dict(start.attributes)))
+            self.emit(replace(start, attributes=dict(start.attributes)))
 
-    def _folder(self, header: dict[str, Any]) -> str:
+    def _folder(self, header: Fields) -> str:
         """The working folder: the document has only its hash, which proves a guess right."""
         wanted = text_in(header, "projectHash")
         guesses = [name for name in as_list(header.get("directories")) or [] if wanted]
-        for folder in self._path.parents[:4]:
+        for folder in self.path.parents[:4]:
             try:
                 guesses.append((folder / _PROJECT_ROOT).read_text("utf-8").strip())
             except (OSError, ValueError):
@@ -192,79 +156,72 @@ class GeminiReader:
 
     def _rewind(self, target: str) -> str:
         order = list(self._order)
-        id_ = wide_id(self._start.session_id, target)
+        id_ = wide_id(self.start.session_id, target)
         place = order.index(id_) if id_ in self._order else 0
         self._cut = order[place - 1] if place else ""
         self._order = dict.fromkeys(order[:place])
         return own_note("rewind")
 
-    def _patch(self, patch: dict[str, Any], events: list[CodingEvent]) -> str:
+    def _patch(self, patch: Fields) -> str:
         messages = objects_in(patch, "messages")
         if not messages:
-            self._header(patch, events)
+            self._header(patch)
             return "part of a session"
         # The history as it is sent from now on: cut and masked messages, which are known in full,
         # and in the place of those that are gone a summary, the first.
-        session = self._start.session_id
-        ids = [wide_id(session, text_in(message, "id")) for message in messages]
-        fresh = [m for id_, m in zip(ids, messages, strict=True) if not self._is_known(id_)]
-        if fresh and fresh[0] is messages[0] and self._order:
+        known = [self._is_known(self._id(message)) for message in messages]
+        if not known[0] and self._order:
             # What the tool put in stands at the beginning, and what it kept behind it.
-            kept = next((place for place, id_ in enumerate(ids) if self._is_known(id_)), 0)
-            new = messages[: kept or len(messages)]
-            parts, time = parts_of(new[0].get("content")), time_of(new[0].get("timestamp"))
-            compaction = HistoryCompaction(ids[0], time, parts, "auto")
-            compaction.kept = ids[kept] if kept else ""
-            compaction.messages = [
-                {
-                    "role": "user" if message.get("type") == "user" else "assistant",
-                    "parts": parts_of(message.get("content")),
-                }
-                for message in new
+            kept = known.index(True) if True in known else len(known)
+            new, ids = messages[:kept], [self._id(message) for message in messages]
+            said = [parts_of(message.get("content")) for message in new]
+            roles = ["user" if message.get("type") == "user" else "assistant" for message in new]
+            event = HistoryCompaction(ids[0], time_of(new[0].get("timestamp")), said[0], "auto")
+            event.kept = ids[kept] if kept < len(ids) else ""
+            event.messages = [
+                {"role": role, "parts": parts} for role, parts in zip(roles, said, strict=True)
             ]
-            self._hold(ids[0], [compaction], events)
-            self._written.update(ids[1 : len(new)])
-            fresh = fresh[len(new) :]
+            self._hold(ids[0], [event])
+            self._written.update(ids[1:kept])
+            messages, known = messages[kept:], known[kept:]
+            for message, is_known in zip(messages, known, strict=True):
+                if not is_known:
+                    self._message(message, injected=True)
+            return "a compaction"
+        fresh = [m for m, is_known in zip(messages, known, strict=True) if not is_known]
         for message in fresh:
-            self._message(message, events, injected=True)
+            self._message(message, injected=True)
         return "a compaction" if fresh or len(messages) < len(self._order) else "part of messages"
 
     def _is_known(self, id_: str) -> bool:
-        return id_ in self._held or id_ in self._written
+        return id_ in self._waiting or id_ in self._written
 
-    def _message(
-        self, message: dict[str, Any], events: list[CodingEvent], *, injected: bool = False
-    ) -> str:
+    def _message(self, message: Fields, *, injected: bool = False) -> str:
         said = message.get("type")
         kind = said if isinstance(said, str) else text_in(message, "role")
         time = time_of(message.get("timestamp") or message.get("ts"))
         content = message["content"] if "content" in message else message.get("parts")
-        id_ = wide_id(self._start.session_id, text_in(message, "id")) or (
-            f"{self._start.session_id}:{len(self._order)}"
-        )
+        id_ = self._id(message) or f"{self.start.session_id}:{len(self._order)}"
         if kind == "user":
             parts = prompt_parts(message.get("displayContent"), content)
             own = injected or texts_of(parts) == _CONTINUED or not any(map(_is_said, parts))
             if id_ not in self._order:
-                self.end(events)
+                self.release()
                 self._written.add(id_)
-                events.append(UserMessage(id_, time, parts, self._parent(id_), own))
+                self.emit(UserMessage(id_, time, parts, self._parent(id_), own))
             return "what the tool put in" if own else "a user's message"
         if kind in _MODEL and injected:  # written by the tool: no model was asked
-            self._hold(
-                id_, [UserMessage(id_, time, parts_of(content), "", True, "assistant")], events
-            )
+            self._hold(id_, [UserMessage(id_, time, parts_of(content), "", True, "assistant")])
             return "what the tool put in"
         if kind in _MODEL:
             known = self._is_known(id_)
             if not known:
-                self.end(events)
-            self._hold(id_, self._call(id_, time, content, message), events)
+                self.release()
+            self._hold(id_, self._call(id_, time, content, message))
             return "part of a model call" if known else "a model call"
         text = texts_of(parts_of(content))
         if kind == "error" or (kind == "info" and text.startswith("Request cancelled")):
-            reason = "error" if kind == "error" else "user"
-            self._hold(id_, [Interruption(time, reason, text)], events)
+            self._hold(id_, [Interruption(time, "error" if kind == "error" else "user", text)])
             return "an interruption"
         return own_note(kind) if kind in ("info", "warning") else unknown(said or kind)
 
@@ -273,19 +230,17 @@ class GeminiReader:
         cut, self._cut = self._cut, ""
         return cut
 
-    def _hold(self, id_: str, found: list[CodingEvent], events: list[CodingEvent]) -> None:
-        if id_ in self._written:  # a late line: only what has come since
-            for event in found:
-                if isinstance(event, ToolEnd) and event.message_id not in self._written:
-                    self._written.add(event.message_id)
-                    events.append(event)
+    def _hold(self, id_: str, found: list[CodingEvent]) -> None:
+        if id_ not in self._written:
+            self._waiting[id_] = found
             return
-        self._held[id_] = found
+        for event in found:  # a late line: only what has come since
+            if isinstance(event, ToolEnd) and event.message_id not in self._written:
+                self._written.add(event.message_id)
+                self.emit(event)
 
-    def _call(
-        self, id_: str, time: int, content: Any, message: dict[str, Any]
-    ) -> list[CodingEvent]:
-        known = self._held.get(id_, [])
+    def _call(self, id_: str, time: int, content: Any, message: Fields) -> list[CodingEvent]:
+        known = self._waiting.get(id_, [])
         before = known[0] if known and isinstance(known[0], AgentCall) else None
         calls = objects_in(message, "toolCalls")
         parts = [*map(_thought, objects_in(message, "thoughts")), *parts_of(content)]
@@ -294,17 +249,11 @@ class GeminiReader:
             for call in calls
             if not any(part.get("id") == call.get("id") for part in parts if "id" in part)
         ]
-        model = AgentCall(
-            message_id=id_,
-            time=time if before is None else before.time,
-            start=0,
-            provider="gcp.gemini",
-            model=text_in(message, "model"),
-            parts=parts,
-            usage=_usage(as_dict(message.get("tokens"))),
-            parent=self._parent(id_) if before is None else before.parent,
-            attributes=other_fields(message, _CALL),
-        )
+        model = AgentCall(id_, time if before is None else before.time, provider="gcp.gemini")
+        model.model, model.parts = text_in(message, "model"), parts
+        model.usage = _usage(as_dict(message.get("tokens")))
+        model.parent = self._parent(id_) if before is None else before.parent
+        model.attributes = other_fields(message, _CALL)
         runs = [_run(id_, call) for call in calls]
         return [model, *(run for run in runs if run is not None)]
 
@@ -313,13 +262,13 @@ def _is_said(part: Part) -> bool:
     return part["type"] not in ("tool_call_response", "tool_call")
 
 
-def _thought(thought: dict[str, Any]) -> Part:
+def _thought(thought: Fields) -> Part:
     subject, description = text_in(thought, "subject"), text_in(thought, "description")
     text = f"**{subject}**\n{description}" if subject and description else subject or description
     return reasoning_part(text, other_fields(thought, ("subject", "description")))
 
 
-def _usage(tokens: dict[str, Any] | None) -> TokenUsage:
+def _usage(tokens: Fields | None) -> TokenUsage:
     if not tokens or not any(map(count_of, tokens.values())):
         return TokenUsage()
     thoughts = tokens.get("thoughts")
@@ -328,7 +277,7 @@ def _usage(tokens: dict[str, Any] | None) -> TokenUsage:
     return usage_of(*sent, output=output, read=cached, reasoning=thoughts)
 
 
-def _run(message: str, call: dict[str, Any]) -> ToolEnd | None:
+def _run(message: str, call: Fields) -> ToolEnd | None:
     """A tool's run; None while it goes on."""
     status = text_in(call, "status")
     if "result" not in call and status not in ("success", "error", "cancelled"):
@@ -340,16 +289,54 @@ def _run(message: str, call: dict[str, Any]) -> ToolEnd | None:
             error = text_in(response, "error")
             result = response["output"] if response.keys() == {"output"} else response
             break
-    id_ = text_in(call, "id")
-    failed = status in ("error", "cancelled") or bool(error)
-    return ToolEnd(
-        call_id=id_,
-        message_id=f"{message}:{id_}",
-        time=time_of(call.get("timestamp")),
-        result=result_of(result),
-        name=text_in(call, "name"),
-        failed=failed,
-        error_type=(status if status != "success" else "error") if failed else "",
-        error_message=error,
-        attributes=other_fields(call, _RUN),
+    id_, time = text_in(call, "id"), time_of(call.get("timestamp"))
+    run = ToolEnd(id_, f"{message}:{id_}", time, result_of(result), name=text_in(call, "name"))
+    run.attributes, run.error_message = other_fields(call, _RUN), error
+    if status in ("error", "cancelled") or error:
+        run.fail(status if status != "success" else "error", error)
+    return run
+
+
+def _mains(paths: Sequence[Path]) -> Mapping[Path, Path]:
+    """A subagent's folder has the name of the session."""
+    chats = {(path.parent, path.stem[-8:]): path for path in paths}
+    named = ((path, (path.parent.parent, path.parent.name[:8])) for path in paths)
+    return {path: chats[key] for path, key in named if key in chats}
+
+
+def _is_document(value: Fields) -> bool:
+    document = "sessionId" in value and ("projectHash" in value or "startTime" in value)
+    history = "history" in value and ("start_time" in value or "lastUpdated" in value)
+    return "type" not in value and (document or history)
+
+
+def _is_geminis(value: Fields) -> bool:
+    return not ("uuid" in value and "parentUuid" in value) and _is_document(value)
+
+
+def _is_qwens(value: Fields) -> bool:
+    if "uuid" in value and "parentUuid" in value:  # as Claude Code's, but with Gemini's parts
+        return "parts" in object_in(value, "message") or "systemPayload" in value
+    return _is_document(value)
+
+
+def _in_chats(*, qwen: bool) -> Callable[[Path], bool]:
+    """In ``chats``, or in a folder of it (a subagent's)."""
+    return lambda path: (
+        is_json(path) and "chats" in path.parts[-4:-1] and (".qwen" in path.parts) is qwen
     )
+
+
+GEMINI_CLI: Final = CodingTool(
+    *("gemini-cli", GeminiReader, _is_geminis, (".gemini/tmp",), _in_chats(qwen=False)),
+    variable="GEMINI_CLI_HOME",
+    below=(".gemini/tmp",),
+    values=items_in("messages", "history"),
+    mains=_mains,
+)
+QWEN_CODE: Final = CodingTool(
+    *("qwen-code", GeminiReader, _is_qwens, (".qwen/tmp", ".qwen/projects")),
+    is_transcript=_in_chats(qwen=True),
+    values=items_in("messages", "history"),
+    mains=_mains,
+)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan_records.coding.transcripts.events import CodingTool
+from turnspan_records.coding.transcripts.reader import CodingTool
 from turnspan_records.importing.files.source_file import loaded, unreadable
 
 _GZIP: Final = b"\x1f\x8b"
@@ -104,7 +104,7 @@ def _of_document(path: Path, tool: CodingTool | None) -> Iterator[Item]:
             return
         yield Item(1, 0, raw[:500], f"it is not JSON ({error})")
         return
-    values = None if tool is None else tool.values(path, value)
+    values = None if tool is None else tool.values(value)
     for number, each in enumerate([value] if values is None else values, 1):
         yield Item(number, 0, each)
 

@@ -15,7 +15,7 @@ A compaction is a prompt of the tool's own and the summary that answers it; the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -26,14 +26,12 @@ from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.content_parts import call_part, parts_of
 from turnspan_records.coding.transcripts.events import (
     AgentCall,
-    CodingEvent,
     HistoryCompaction,
     Interruption,
     SessionStart,
     ToolEnd,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.json_tool import JsonTool
 from turnspan_records.coding.transcripts.opencode_rows import (
     child_of,
     database_rows,
@@ -41,8 +39,8 @@ from turnspan_records.coding.transcripts.opencode_rows import (
     is_stored,
     storage_rows,
 )
+from turnspan_records.coding.transcripts.reader import CodingTool, Fields, TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
-    NOT_AN_OBJECT,
     count_of,
     dollars_of,
     object_in,
@@ -72,58 +70,15 @@ _SILENT: Final = ("step-start", "step-finish", "snapshot", "patch", "compaction"
 """Parts that the model neither said nor was sent."""
 
 
-class OpenCode(JsonTool):
-    """OpenCode."""
-
-    def is_transcript(self, path: Path) -> bool:
-        """As ``CodingTool``: the database, or the file of a session in the storage."""
-        return is_database(path) or is_stored(path)
-
-    def is_own(self, first: Any) -> bool:
-        """As ``CodingTool``."""
-        value = as_dict(first) or {}
-        info = object_in(value, "info") or object_in(value, "session") or value
-        return "projectID" in info or ("directory" in info and "id" in info)
-
-    def reader(self, path: Path) -> OpenCodeReader:
-        """As ``CodingTool``."""
-        return OpenCodeReader()
-
-    def values(self, path: Path, value: Any) -> Sequence[Any] | None:
-        """As ``CodingTool``: an export's session, messages and parts."""
-        document = as_dict(value) or {}
-        if "messages" not in document or "info" not in document:
-            return None
-        items: list[Any] = [{"session": document["info"]}]
-        for message in objects_in(document, "messages"):
-            items.append({"message": message.get("info")})
-            items += [{"part": part} for part in objects_in(message, "parts")]
-        return items
-
-    def rows(self, path: Path) -> Iterator[Any] | None:
-        """As ``CodingTool``.
-
-        Raises:
-            SourceLogError: the database cannot be read.
-        """
-        if is_database(path):
-            return database_rows(path)
-        return storage_rows(path) if is_stored(path) else None
-
-
-OPENCODE: Final = OpenCode(
-    "opencode", ".local/share/opencode", variable="XDG_DATA_HOME", below="opencode"
-)
-
-
-class OpenCodeReader:
+class OpenCodeReader(TranscriptReader):
     """Reads sessions, one after the other. A message is held back until its parts are read."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self._session = ""
         self._starts: dict[str, SessionStart] = {}
-        self._message: dict[str, Any] | None = None
-        self._parts: list[dict[str, Any]] = []
+        self._message: Fields | None = None
+        self._parts: list[Fields] = []
         self._children: dict[str, str] = {}
         """The calls that began sessions of subagents, by session."""
         self._trigger = ""
@@ -131,42 +86,32 @@ class OpenCodeReader:
         self._tail = self._before = self._last = ""
         """Of it: the first message that it keeps, and the last one. And the last one so far."""
 
-    def read(self, value: Any, events: list[CodingEvent]) -> str:
+    def take(self, line: Fields) -> str:
         """As ``TranscriptReader``."""
-        row = as_dict(value)
-        if row is None:
-            return NOT_AN_OBJECT
-        if "migrated" in row:
+        if "migrated" in line:
             return "in the database"
-        kind = next((name for name in ("session", "message", "part") if name in row), "")
-        info = as_dict(row.get(kind))
+        kind = next((name for name in ("session", "message", "part") if name in line), "")
+        info = as_dict(line.get(kind))
         if info is None:
             return unknown(f"{kind} without an object" if kind else "no type")
         if kind == "part":
-            return self._part(info)
-        self.end(events)
+            owner = info.get("messageID")
+            if self._message is None or (owner is not None and owner != self._message.get("id")):
+                return unknown("part of no message")
+            self._parts.append(info)
+            return "part of a message"
+        self.release()
         if kind == "session":
-            self._start(info, events)
-            return "a session"
+            return self._start(info)
         session = text_in(info, "sessionID")
         if session != self._session and session in self._starts:  # a subagent's is over
             self._session = session
-            events.append(self._starts[session])
-        self._message = info
-        role = info.get("role")
-        if role == "assistant":
-            return "a model call"
-        return "a user's message" if role == "user" else unknown(role)
+            self.emit(self._starts[session])
+        self._message, role = info, info.get("role")
+        words = {"assistant": "a model call", "user": "a user's message"}
+        return words[role] if role in ("assistant", "user") else unknown(role)
 
-    def _part(self, part: dict[str, Any]) -> str:
-        message = self._message
-        owner = part.get("messageID")
-        if message is None or (owner is not None and owner != message.get("id")):
-            return unknown("part of no message")
-        self._parts.append(part)
-        return "part of a message"
-
-    def end(self, events: list[CodingEvent]) -> None:
+    def release(self) -> None:
         """As ``TranscriptReader``."""
         message, parts = self._message, self._parts
         self._message, self._parts = None, []
@@ -181,44 +126,30 @@ class OpenCodeReader:
         self._last = id_
         if message.get("role") == "user":
             said = _said(parts)
-            synthetic = [part for part in parts if part.get("type") == "text"]
-            own = not said or (bool(synthetic) and all(map(_is_synthetic, synthetic)))
-            events.append(UserMessage(id_, _time(message, "created"), said, injected=own))
+            texts = [part for part in parts if part.get("type") == "text"]
+            own = not said or (bool(texts) and all(p.get("synthetic") is True for p in texts))
+            self.emit(UserMessage(id_, _time(message, "created"), said, injected=own))
         elif message.get("role") == "assistant":
-            self._assistant(id_, message, parts, events)
+            self._assistant(id_, message, parts)
 
-    def _start(self, info: dict[str, Any], events: list[CodingEvent]) -> None:
+    def _start(self, info: Fields) -> str:
         self._session = text_in(info, "id")
         self._trigger = ""
         parent = text_in(info, "parentID")
-        parent = "" if parent == _REDACTED else parent
-        start = SessionStart(
-            self._session,
-            text_in(info, "version"),
-            text_in(info, "directory"),
-            title=text_in(info, "title"),
-            agent_name=(text_in(info, "agent") or "subagent") if parent else "",
-            agent_id=self._session if parent else "",
-            parent_session=parent,
-            parent_call=self._children.get(self._session, ""),
-            attributes=other_fields(info, _SESSION),
-        )
+        start = SessionStart(self._session, text_in(info, "version"), text_in(info, "directory"))
+        start.title = text_in(info, "title")
+        start.parent_call = self._children.get(self._session, "")
+        start.attributes = other_fields(info, _SESSION)
+        if parent not in ("", _REDACTED):
+            start.parent_session, start.agent_id = parent, self._session
+            start.agent_name = text_in(info, "agent") or "subagent"
         self._starts[self._session] = start
-        events.append(start)
+        return self.emit(start)
 
-    def _assistant(
-        self,
-        id_: str,
-        message: dict[str, Any],
-        parts: list[dict[str, Any]],
-        events: list[CodingEvent],
-    ) -> None:
-        error = object_in(message, "error")
-        failure = text_in(error, "name")
-        words = text_in(object_in(error, "data"), "message")
-        model = object_in(message, "model")
-        finish = text_in(message, "finish")
-        created = _time(message, "created")
+    def _assistant(self, id_: str, message: Fields, parts: list[Fields]) -> None:
+        error, model = object_in(message, "error"), object_in(message, "model")
+        failure, finish = text_in(error, "name"), text_in(message, "finish")
+        words, created = text_in(object_in(error, "data"), "message"), _time(message, "created")
         ended = _time(message, "completed") or max(
             created, *(time_of(object_in(part, "time").get("end")) for part in parts), 0
         )
@@ -240,12 +171,12 @@ class OpenCodeReader:
         changed = [part for part in parts if part.get("type") in ("patch", "retry")]
         if changed:
             call.attributes["parts"] = [other_fields(part, _PART) for part in changed]
-        events.append(call)
+        self.emit(call)
         for part in parts:
             if part.get("type") == "tool":
-                self._run(id_, part, events)
+                self._run(id_, part)
         if failure == "MessageAbortedError":
-            events.append(Interruption(ended, "user", words))
+            self.emit(Interruption(ended, "user", words))
         is_summary = message.get("summary") is True
         if self._trigger or is_summary:
             summary = [part for part in call.parts if is_summary and part.get("type") == "text"]
@@ -254,44 +185,33 @@ class OpenCodeReader:
             if summary and self._tail:
                 compaction.kept, compaction.parent = self._tail, self._before
             self._tail = ""
-            events.append(compaction)
+            self.emit(compaction)
 
-    def _run(self, message: str, part: dict[str, Any], events: list[CodingEvent]) -> None:
+    def _run(self, message: str, part: Fields) -> None:
         """A tool's run, once it has ended."""
-        state = object_in(part, "state")
+        state, call = object_in(part, "state"), text_in(part, "callID")
         status, times = text_in(state, "status"), object_in(state, "time")
-        call = text_in(part, "callID")
-        metadata = object_in(state, "metadata")
         self._children[child_of(part)] = call
         if status in ("running", "pending"):
             return
-        failed = status == "error"
+        id_ = wide_id(message, text_in(part, "id")) or f"{message}:{call}"
+        run = ToolEnd(call, id_, time_of(times.get("end")), result_of(state.get("output")))
+        run.start, run.name = time_of(times.get("start")), text_in(part, "tool")
         attributes = other_fields(state, ("status", "input", "output", "error", "time", "metadata"))
-        events.append(
-            ToolEnd(
-                call_id=call,
-                message_id=wide_id(message, text_in(part, "id")) or f"{message}:{call}",
-                time=time_of(times.get("end")),
-                result=result_of(state.get("error") if failed else state.get("output")),
-                start=time_of(times.get("start")),
-                name=text_in(part, "tool"),
-                failed=failed,
-                error_type="error" if failed else "",
-                error_message=text_in(state, "error"),
-                attributes=digest_media(attributes | other_fields(metadata, ())),
-            )
-        )
+        more = other_fields(object_in(state, "metadata"), ())
+        run.attributes = digest_media(attributes | more)
+        run.error_message = text_in(state, "error")
+        if status == "error":
+            run.result = result_of(state.get("error"))
+            run.fail("error", run.error_message)
+        self.emit(run)
 
 
-def _time(message: dict[str, Any], name: str) -> int:
+def _time(message: Fields, name: str) -> int:
     return time_of(object_in(message, "time").get(name))
 
 
-def _is_synthetic(part: Mapping[str, Any]) -> bool:
-    return part.get("synthetic") is True
-
-
-def _said(parts: list[dict[str, Any]]) -> list[Part]:
+def _said(parts: list[Fields]) -> list[Part]:
     """What a message says, by its parts."""
     said: list[Part] = []
     for part in parts:
@@ -304,9 +224,7 @@ def _said(parts: list[dict[str, Any]]) -> list[Part]:
     return said
 
 
-def _usage(
-    message: dict[str, Any], parts: list[dict[str, Any]]
-) -> tuple[TokenUsage, Decimal | None]:
+def _usage(message: Fields, parts: list[Fields]) -> tuple[TokenUsage, Decimal | None]:
     steps = [object_in(part, "tokens") for part in parts if part.get("type") == "step-finish"]
     counts = [_counts(step) for step in steps if step]
     tokens = object_in(message, "tokens")
@@ -320,7 +238,7 @@ def _usage(
     return usage, dollars_of(message.get("cost"))
 
 
-def _counts(tokens: dict[str, Any]) -> TokenUsage:
+def _counts(tokens: Fields) -> TokenUsage:
     cache = object_in(tokens, "cache")
     read, written = cache.get("read"), cache.get("write")
     sent = sum_of(tokens.get("input"), read, written)
@@ -329,3 +247,37 @@ def _counts(tokens: dict[str, Any]) -> TokenUsage:
     if total is not None and total == sum_of(sent, received, thought):
         received = sum_of(received, thought)
     return usage_of(sent, output=received, read=read, written=written, reasoning=thought)
+
+
+def _items(value: Any) -> Sequence[Any] | None:
+    """An export's session, messages and parts."""
+    document = as_dict(value) or {}
+    if "messages" not in document or "info" not in document:
+        return None
+    items: list[Any] = [{"session": document["info"]}]
+    for message in objects_in(document, "messages"):
+        items.append({"message": message.get("info")})
+        items += [{"part": part} for part in objects_in(message, "parts")]
+    return items
+
+
+def _rows(path: Path) -> Iterator[Any] | None:
+    """Those of the database, or a session's in the storage folder. Raises ``SourceLogError``."""
+    if is_database(path):
+        return database_rows(path)
+    return storage_rows(path) if is_stored(path) else None
+
+
+def _is_own(value: Fields) -> bool:
+    info = object_in(value, "info") or object_in(value, "session") or value
+    return "projectID" in info or ("directory" in info and "id" in info)
+
+
+OPENCODE: Final = CodingTool(
+    *("opencode", OpenCodeReader, _is_own, (".local/share/opencode",)),
+    is_transcript=lambda path: is_database(path) or is_stored(path),
+    variable="XDG_DATA_HOME",
+    below=("opencode",),
+    values=_items,
+    rows=_rows,
+)

@@ -18,24 +18,23 @@ entry is known in both. In version 1 an entry's whole line is its id.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from turnspan.content.model import Part, as_dict, as_text, dumps, text_part
+from turnspan.content.model import as_text, dumps, text_part
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.content_parts import parts_of
 from turnspan_records.coding.transcripts.events import (
     AgentCall,
-    CodingEvent,
     HistoryCompaction,
     Interruption,
     SessionStart,
     ToolEnd,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.json_tool import JsonTool
+from turnspan_records.coding.transcripts.reader import CodingTool, Fields, TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
-    NOT_AN_OBJECT,
     PassedOver,
     count_of,
     dollars_of,
@@ -52,45 +51,20 @@ from turnspan_records.coding.transcripts.wire_values import (
 
 _STATE: Final = ("thinking_level_change", "label", "custom")
 _HEADER: Final = ("type", "id", "version", "timestamp", "cwd", "parentSession")
-_MESSAGE: Final = ("role", "content", "provider", "model", "usage", "stopReason", "timestamp")
-_CALL: Final = (*_MESSAGE, "errorMessage")
+_CALL: Final = (
+    *("role", "content", "provider", "model", "usage", "stopReason", "timestamp", "errorMessage"),
+)
 _RUN: Final = ("role", "content", "toolCallId", "toolName", "isError", "timestamp")
 _SHELL: Final = ("role", "command", "output", "timestamp")
 
 
-class Pi(JsonTool):
-    """Pi, or OpenClaw: their folders tell them apart, their lines do not."""
-
-    suffixes = (".jsonl",)
-
-    def is_transcript(self, path: Path) -> bool:
-        """As ``CodingTool``."""
-        home = ".openclaw" if self.kind == "openclaw" else ".pi"
-        return super().is_transcript(path) and {home, "sessions"} <= set(path.parts)
-
-    def is_own(self, first: Any) -> bool:
-        """As ``CodingTool``."""
-        value = as_dict(first) or {}
-        is_header = value.get("type") == "session" and "cwd" in value and "id" in value
-        return is_header and ("version" in value or "modelId" in value or "timestamp" in value)
-
-    def reader(self, path: Path) -> PiReader:
-        """As ``CodingTool``."""
-        return PiReader(path)
-
-
-PI: Final = Pi("pi", ".pi/agent/sessions", variable="PI_CODING_AGENT_DIR", below="sessions")
-OPENCLAW: Final = Pi("openclaw", ".openclaw/agents")
-
-
-class PiReader:
+class PiReader(TranscriptReader):
     """Reads a session, line by line; nothing is held back."""
 
     def __init__(self, path: Path) -> None:
-        self._session = path.stem.rpartition("_")[2]
-        self._provider = ""
-        self._model = ""
-        self._thinking = ""
+        super().__init__(path)
+        self.start.session_id = _session_of(path)
+        self._provider = self._model = self._thinking = ""
         self._ids: dict[str, str] = {}
         """Of entries, as the events have them."""
         self._order: list[str] = []
@@ -98,88 +72,70 @@ class PiReader:
         self._follows: dict[str, tuple[str, bool]] = {}
         """What an entry follows, and whether it is a message."""
         self._passed = PassedOver()
+        self._id = self._parent = ""
+        self._time = 0
 
-    def read(self, value: Any, events: list[CodingEvent]) -> str:
+    def take(self, line: Fields) -> str:
         """As ``TranscriptReader``."""
-        entry = as_dict(value)
-        if entry is None:
-            return NOT_AN_OBJECT
-        kind = text_in(entry, "type")
+        kind = text_in(line, "type")
         if kind == "session":
             self._order.append("")
-            return self._header(entry, events)
-        short = text_in(entry, "id")
-        seen = f"{short}@{entry.get('timestamp')}".encode() if short else dumps(entry)
-        id_ = hashlib.sha256(seen).hexdigest()[:32]
-        named = self._ids.get(text_in(entry, "parentId"), "")
-        parent, before = self._passed.before(named), len(events)
+            return self._header(line)
+        short = text_in(line, "id")
+        seen = f"{short}@{line.get('timestamp')}".encode() if short else dumps(line)
+        self._id = id_ = hashlib.sha256(seen).hexdigest()[:32]
+        named = self._ids.get(text_in(line, "parentId"), "")
+        self._parent, before = self._passed.before(named), len(self.events)
         follows = named if short or not self._order else self._order[-1]
         self._follows[id_] = follows, False
         if short:
             self._ids[short] = id_
         self._order.append(id_)
-        word = self._entry(kind, entry, id_, parent, events)
-        if len(events) == before or kind == "session_info":
-            self._passed.add(id_, parent)
+        self._time = time_of(line.get("timestamp"))
+        word = self._entry(kind, line)
+        if len(self.events) == before or kind == "session_info":
+            self._passed.add(id_, self._parent)
         elif kind != "compaction":
             self._follows[id_] = follows, True
         return word
 
-    def end(self, events: list[CodingEvent]) -> None:
-        """As ``TranscriptReader``."""
-
-    def _header(self, header: dict[str, Any], events: list[CodingEvent]) -> str:
-        self._session = text_in(header, "id") or self._session
+    def _header(self, header: Fields) -> str:
+        self.start.session_id = text_in(header, "id") or self.start.session_id
         self._provider = text_in(header, "provider")
         self._model = text_in(header, "modelId")
         self._thinking = text_in(header, "thinkingLevel")
-        forked = Path(text_in(header, "parentSession")).stem.rpartition("_")[2]
-        attributes = other_fields(header, _HEADER)
-        events.append(
-            SessionStart(
-                self._session,
-                folder=text_in(header, "cwd"),
-                parent_session=forked,
-                attributes=attributes,
-            )
-        )
-        return "a session"
+        start = SessionStart(self.start.session_id, folder=text_in(header, "cwd"))
+        start.parent_session = _session_of(Path(text_in(header, "parentSession")))
+        start.attributes = other_fields(header, _HEADER)
+        return self.emit(start)
 
-    def _entry(
-        self, kind: str, entry: dict[str, Any], id_: str, parent: str, events: list[CodingEvent]
-    ) -> str:
-        time = time_of(entry.get("timestamp"))
+    def _entry(self, kind: str, entry: Fields) -> str:
+        id_, time, parent = self._id, self._time, self._parent
         if kind == "message":
-            message = object_in(entry, "message")
-            return self._message(message, id_, time, parent, events)
+            return self._message(object_in(entry, "message"))
         if kind == "compaction":
             parts = parts_of(text_in(entry, "summary"))
-            tokens = count_of(entry.get("tokensBefore"))
-            kept = self._kept(entry, id_)
-            events.append(HistoryCompaction(id_, time, parts, "", tokens, parent, kept=kept))
-            return "a compaction"
+            tokens, kept = count_of(entry.get("tokensBefore")), self._kept(entry)
+            return self.emit(HistoryCompaction(id_, time, parts, "", tokens, parent, kept=kept))
         if kind in ("custom_message", "branch_summary"):
             parts = parts_of(entry.get("content", entry.get("summary")))
-            events.append(UserMessage(id_, time, parts, parent, injected=True))
-            return "what the tool put in"
+            return self.emit(UserMessage(id_, time, parts, parent, injected=True))
         if kind == "session_info":
-            events.append(SessionStart(self._session, title=text_in(entry, "name")))
-            return "a session"
+            return self.emit(SessionStart(self.start.session_id, title=text_in(entry, "name")))
         if kind == "model_change":
-            self._provider = text_in(entry, "provider")
-            self._model = text_in(entry, "modelId")
+            self._provider, self._model = text_in(entry, "provider"), text_in(entry, "modelId")
             return own_note(kind)
         self._thinking = text_in(entry, "thinkingLevel") or self._thinking
         return own_note(kind) if kind in _STATE else unknown(entry.get("type"))
 
-    def _kept(self, compaction: dict[str, Any], id_: str) -> str:
+    def _kept(self, compaction: Fields) -> str:
         """The first message that a compaction keeps: it names an entry (version 1: its place among
         the lines) at which that begins, which may say nothing of the conversation."""
         first = self._ids.get(text_in(compaction, "firstKeptEntryId"), "")
         place = count_of(compaction.get("firstKeptEntryIndex"))
         if place is not None and place < len(self._order):
             first = self._order[place]
-        kept, at = "", self._follows[id_][0]
+        kept, at = "", self._follows[self._id][0]
         for _ in self._follows if first else ():  # a broken tree may go round
             before, is_message = self._follows.get(at, ("", False))
             kept = at if is_message else kept
@@ -188,75 +144,77 @@ class PiReader:
             at = before
         return ""
 
-    def _message(
-        self, message: dict[str, Any], id_: str, time: int, parent: str, events: list[CodingEvent]
-    ) -> str:
-        role = text_in(message, "role")
-        parts = parts_of(message.get("content"))
+    def _message(self, message: Fields) -> str:
+        role, parts = text_in(message, "role"), parts_of(message.get("content"))
+        id_, time, parent = self._id, self._time, self._parent
         if role == "assistant":
-            self._call(message, id_, time, parent, parts, events)
-            return "a model call"
+            return self._call(message)
         if role == "toolResult":
-            failed = message.get("isError") is True
             result = result_of(message.get("content"))
             run = ToolEnd(text_in(message, "toolCallId"), id_, time, result, parent=parent)
-            run.name = text_in(message, "toolName")
-            run.failed = failed
-            run.error_type = "error" if failed else ""
-            run.error_message = as_text(result) if failed else ""
-            run.attributes = other_fields(message, _RUN)
-            events.append(run)
-            return "a tool's result"
+            run.name, run.attributes = text_in(message, "toolName"), other_fields(message, _RUN)
+            if message.get("isError") is True:
+                run.fail("error", as_text(result))
+            return self.emit(run)
         if role == "bashExecution":
             text = f"Ran `{text_in(message, 'command')}`\n{text_in(message, 'output')}"
             part = {**text_part(text), "other": other_fields(message, _SHELL)}
-            events.append(UserMessage(id_, time, [part], parent, injected=True))
-            return "what the tool put in"
+            return self.emit(UserMessage(id_, time, [part], parent, injected=True))
         if role in ("user", "custom", "hookMessage", "system", "developer"):
-            own = role != "user"
             said = role if role in ("system", "developer") else "user"
-            events.append(UserMessage(id_, time, parts, parent, own, said))
-            return "what the tool put in" if own else "a user's message"
+            return self.emit(UserMessage(id_, time, parts, parent, role != "user", said))
         return unknown(message.get("role"))
 
-    def _call(
-        self,
-        message: dict[str, Any],
-        id_: str,
-        time: int,
-        parent: str,
-        parts: list[Part],
-        events: list[CodingEvent],
-    ) -> None:
-        usage = object_in(message, "usage")
-        stopped = text_in(message, "stopReason")
-        counted = any(map(count_of, usage.values()))
-        cost = dollars_of(object_in(usage, "cost").get("total")) if counted else None
-        failed = stopped == "error"
+    def _call(self, message: Fields) -> str:
+        usage, stopped = object_in(message, "usage"), text_in(message, "stopReason")
         call = AgentCall(
-            message_id=id_,
-            time=time,
+            message_id=self._id,
+            time=self._time,
             start=time_of(message.get("timestamp")),
             provider=provider_name(text_in(message, "provider") or self._provider),
             model=text_in(message, "model") or self._model,
-            parts=parts,
-            usage=_usage(usage) if counted else TokenUsage(),
-            parent=parent,
+            parts=parts_of(message.get("content")),
+            parent=self._parent,
             finish_reasons=(stopped,) if stopped else (),
-            cost_usd=cost,
-            error_type="error" if failed else "",
+            error_type="error" if stopped == "error" else "",
             error_message=text_in(message, "errorMessage"),
+            parameters={"thinking_level": self._thinking} if self._thinking else {},
             attributes=other_fields(message, _CALL),
         )
-        if self._thinking:
-            call.parameters["thinking_level"] = self._thinking
-        events.append(call)
+        if any(map(count_of, usage.values())):
+            call.usage = _usage(usage)
+            call.cost_usd = dollars_of(object_in(usage, "cost").get("total"))
+        word = self.emit(call)
         if stopped == "aborted":
-            events.append(Interruption(time, "user", call.error_message))
+            self.emit(Interruption(self._time, "user", call.error_message))
+        return word
 
 
-def _usage(usage: dict[str, Any]) -> TokenUsage:
+def _session_of(path: Path) -> str:
+    """The id of the session of a file."""
+    return path.stem.rpartition("_")[2]
+
+
+def _usage(usage: Fields) -> TokenUsage:
     read, written = usage.get("cacheRead"), usage.get("cacheWrite")
     output, thought = usage.get("output"), usage.get("reasoning")
     sent = (usage.get("input"), read, written)
     return usage_of(*sent, output=output, read=read, written=written, reasoning=thought)
+
+
+def _is_own(value: Fields) -> bool:
+    is_header = value.get("type") == "session" and "cwd" in value and "id" in value
+    return is_header and ("version" in value or "modelId" in value or "timestamp" in value)
+
+
+def _in(home: str) -> Callable[[Path], bool]:
+    """Their folders tell Pi and OpenClaw apart, their lines do not."""
+    return lambda path: path.suffix == ".jsonl" and {home, "sessions"} <= set(path.parts)
+
+
+PI: Final = CodingTool(
+    *("pi", PiReader, _is_own, (".pi/agent/sessions",), _in(".pi")),
+    variable="PI_CODING_AGENT_DIR",
+    below=("sessions",),
+)
+OPENCLAW: Final = CodingTool("openclaw", PiReader, _is_own, (".openclaw/agents",), _in(".openclaw"))

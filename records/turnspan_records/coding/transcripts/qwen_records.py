@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from turnspan.content.model import Message, as_dict
+from turnspan.content.model import as_dict
 from turnspan.turn.turn import TokenUsage
-from turnspan_records.coding.transcripts.content_parts import (
-    add_new,
-    parts_of,
-    prompt_parts,
-)
+from turnspan_records.coding.transcripts.content_parts import parts_of, prompt_parts
 from turnspan_records.coding.transcripts.events import (
     AgentCall,
-    CodingEvent,
     HistoryCompaction,
     SessionStart,
     ToolEnd,
     UserMessage,
 )
+from turnspan_records.coding.transcripts.reader import Fields, TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
     PassedOver,
     count_of,
@@ -41,58 +37,55 @@ _INJECTED: Final = ("notification", "cron", "background_task_completed", "goal_r
 _RESULT: Final = ("callId", "status", "responseParts", "error", "errorType")
 
 
-class QwenRecords:
+class QwenRecords(TranscriptReader):
     """Reads records. A call is held back until a record of another message comes: a message may
     stand in several."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        super().__init__(path)
         self._place = ("",) * 6
         self._title = ""
-        self._call: AgentCall | None = None
         self._passed = PassedOver()
 
-    def read(self, record: dict[str, Any], events: list[CodingEvent]) -> str:
+    def take(self, line: Fields) -> str:
         """As ``TranscriptReader``."""
-        kind, subtype = text_in(record, "type"), text_in(record, "subtype")
-        id_ = text_in(record, "uuid")
-        parent = self._passed.before(text_in(record, "parentUuid"))
-        time = time_of(record.get("timestamp"))
-        message = object_in(record, "message")
-        if kind == "assistant" and self._call is not None and self._call.message_id == id_:
-            _extend(self._call, time, record)
-            return "part of a model call"
-        self.end(events)
-        self._session(record, events)
-        parts = parts_of(message.get("parts"))
+        kind, subtype = text_in(line, "type"), text_in(line, "subtype")
+        id_, time = text_in(line, "uuid"), time_of(line.get("timestamp"))
+        parent = self._passed.before(text_in(line, "parentUuid"))
+        held = self.held_call
+        if kind == "assistant" and held is not None and held.message_id == id_:
+            return self.hold(_call(id_, time, line))
+        self.release()
+        self._session(line)
         if kind == "user":
             own = subtype in _INJECTED
-            shown = text_in(object_in(record, "systemPayload"), "displayText")
-            parts = prompt_parts(shown, message.get("parts"))
-            events.append(UserMessage(id_, time, parts, parent, own))
-            return "what the tool put in" if own else "a user's message"
+            shown = text_in(object_in(line, "systemPayload"), "displayText")
+            parts = prompt_parts(shown, object_in(line, "message").get("parts"))
+            return self.emit(UserMessage(id_, time, parts, parent, own))
         if kind == "assistant":
-            other = other_fields(record, (*_RECORD, "usageMetadata"))
-            call = AgentCall(id_, time, 0, "qwen", "", [], TokenUsage(), parent, attributes=other)
-            _extend(call, time, record)
-            self._call = call
-            return "a model call"
+            call = _call(id_, time, line)
+            call.parent = parent
+            call.attributes = other_fields(line, (*_RECORD, "usageMetadata"))
+            return self.hold(call)
         if kind == "tool_result":
-            events.append(_run(id_, time, parent, record))
-            return "a tool's result"
-        return self._system(record, events) if kind == "system" else unknown(record.get("type"))
+            return self.emit(_run(id_, time, parent, line))
+        if kind == "system" and subtype == "chat_compression":
+            return self._compaction(id_, time, parent, object_in(line, "systemPayload"))
+        if kind != "system":
+            return unknown(line.get("type"))
+        self._passed.add(id_, text_in(line, "parentUuid"))
+        if subtype == "custom_title":
+            self._title = text_in(object_in(line, "systemPayload"), "customTitle")
+            self._place = ("",) * 6
+            self._session(line)
+            return "a session"
+        return own_note(subtype or "system")
 
-    def end(self, events: list[CodingEvent]) -> None:
-        """As ``TranscriptReader``."""
-        if self._call is not None:
-            events.append(self._call)
-            self._call = None
-
-    def _session(self, record: dict[str, Any], events: list[CodingEvent]) -> None:
+    def _session(self, record: Fields) -> None:
         session, agent = text_in(record, "sessionId"), text_in(record, "agentId")
         forked = text_in(object_in(record, "forkedFrom"), "sessionId")
         place = (
-            f"{session}:{agent}" if agent else session or self._path.stem,
+            f"{session}:{agent}" if agent else session or self.path.stem,
             text_in(record, "version"),
             text_in(record, "cwd"),
             text_in(record, "gitBranch") or self._place[3],
@@ -101,58 +94,39 @@ class QwenRecords:
         )
         if place != self._place:
             self._place = place
-            id_, version, folder, branch, name, parent = place
-            events.append(
-                SessionStart(
-                    id_,
-                    version,
-                    folder,
-                    branch=branch,
-                    title=self._title,
-                    agent_name=name,
-                    parent_session=parent,
-                )
-            )
+            start = SessionStart(*place[:3], branch=place[3], title=self._title)
+            start.agent_name, start.parent_session = place[4:]
+            self.emit(start)
 
-    def _system(self, record: dict[str, Any], events: list[CodingEvent]) -> str:
-        subtype = text_in(record, "subtype")
-        payload = object_in(record, "systemPayload")
-        if subtype == "custom_title":
-            self._title = text_in(payload, "customTitle")
-            self._place = ("",) * 6
-            self._session(record, events)
-            self._passed.add(text_in(record, "uuid"), text_in(record, "parentUuid"))
-            return "a session"
-        if subtype == "chat_compression":
-            info = object_in(payload, "info")
-            history = objects_in(payload, "compressedHistory")
-            messages: list[Message] = [
-                {
-                    "role": "assistant" if message.get("role") == "model" else "user",
-                    "parts": parts_of(message.get("parts")),
-                }
-                for message in history
-            ]
-            parts = parts_of(history[0].get("parts")) if history else []
-            before = count_of(info.get("originalTokenCount"))
-            id_, time = text_in(record, "uuid"), time_of(record.get("timestamp"))
-            parent = self._passed.before(text_in(record, "parentUuid"))
-            compaction = HistoryCompaction(id_, time, parts, "", before, parent)
-            compaction.messages = messages
-            events.append(compaction)
-            return "a compaction"
-        self._passed.add(text_in(record, "uuid"), text_in(record, "parentUuid"))
-        return own_note(subtype or "system")
+    def _compaction(self, id_: str, time: int, parent: str, payload: Fields) -> str:
+        history = objects_in(payload, "compressedHistory")
+        said = [parts_of(message.get("parts")) for message in history]
+        roles = ["assistant" if m.get("role") == "model" else "user" for m in history]
+        before = count_of(object_in(payload, "info").get("originalTokenCount"))
+        event = HistoryCompaction(id_, time, said[0] if said else [], "", before, parent)
+        event.messages = [
+            {"role": role, "parts": parts} for role, parts in zip(roles, said, strict=True)
+        ]
+        return self.emit(event)
 
 
-def _extend(call: AgentCall, time: int, record: dict[str, Any]) -> None:
-    """What one more record says of a call."""
-    add_new(call.parts, parts_of(object_in(record, "message").get("parts")))
-    call.time = max(call.time, time)
-    call.model = text_in(record, "model") or call.model
+def _call(id_: str, time: int, record: Fields) -> AgentCall:
+    """What a record says of a call."""
+    parts = parts_of(object_in(record, "message").get("parts"))
+    return AgentCall(
+        id_,
+        time,
+        provider="qwen",
+        model=text_in(record, "model"),
+        parts=parts,
+        usage=_usage(record),
+    )
+
+
+def _usage(record: Fields) -> TokenUsage:
     counts = object_in(record, "usageMetadata")
     if not any(map(count_of, counts.values())):
-        return
+        return TokenUsage()
     thoughts = count_of(counts.get("thoughtsTokenCount"))
     sent = sum_of(counts.get("promptTokenCount"), counts.get("toolUsePromptTokenCount"))
     received = count_of(counts.get("candidatesTokenCount"))
@@ -160,27 +134,20 @@ def _extend(call: AgentCall, time: int, record: dict[str, Any]) -> None:
     if count_of(counts.get("totalTokenCount")) == sum_of(sent, with_thoughts):
         received = with_thoughts
     cached = counts.get("cachedContentTokenCount")
-    call.usage = usage_of(sent, output=received, read=cached, reasoning=thoughts)
+    return usage_of(sent, output=received, read=cached, reasoning=thoughts)
 
 
-def _run(id_: str, time: int, parent: str, record: dict[str, Any]) -> ToolEnd:
+def _run(id_: str, time: int, parent: str, record: Fields) -> ToolEnd:
     result = object_in(record, "toolCallResult")
     blocks = objects_in(object_in(record, "message"), "parts")
     responses = [object_in(block, "functionResponse") for block in blocks]
-    said = next((response for response in responses if response), dict[str, Any]())
+    said = next((response for response in responses if response), Fields())
     response = as_dict(said.get("response")) or {}
-    status = text_in(result, "status")
-    error = object_in(result, "error")
-    failed = status in ("error", "cancelled") or bool(error)
-    return ToolEnd(
-        call_id=text_in(result, "callId") or text_in(said, "id"),
-        message_id=id_,
-        time=time,
-        result=result_of(response["output"] if response.keys() == {"output"} else response),
-        name=text_in(said, "name"),
-        parent=parent,
-        failed=failed,
-        error_type=(text_in(result, "errorType") or status or "error") if failed else "",
-        error_message=text_in(error, "message"),
-        attributes=other_fields(result, _RESULT),
-    )
+    status, error = text_in(result, "status"), object_in(result, "error")
+    run = ToolEnd(text_in(result, "callId") or text_in(said, "id"), id_, time, None, parent=parent)
+    run.result = result_of(response["output"] if response.keys() == {"output"} else response)
+    run.name, run.error_message = text_in(said, "name"), text_in(error, "message")
+    run.attributes = other_fields(result, _RESULT)
+    if status in ("error", "cancelled") or error:
+        run.fail(text_in(result, "errorType") or status or "error", run.error_message)
+    return run

@@ -1,225 +1,293 @@
-"""Tools whose transcripts are lists of messages with roles (``role_messages``).
+"""Tools whose transcripts are lists of messages with roles (``role_reader``).
 
 Learned from the fixtures of jazzyalex/agent-sessions (``Resources/Fixtures/stage0/agents``: Cursor,
-Droid 0.81, Grok CLI, Hermes, Antigravity CLI), teck968/goose-session-analysis (Goose before 1.10)
-and real trajectories of SWE-agent, mini-swe-agent and OpenHands 0.2x.
+Droid 0.81, Grok CLI, Hermes, Antigravity CLI, Kimi Code with protocol 1.4),
+teck968/goose-session-analysis (Goose before 1.10) and real trajectories of SWE-agent,
+mini-swe-agent and OpenHands 0.2x.
 
 Counting: Cursor, Droid, Goose, Grok, Hermes and Antigravity say of no call what it used.
 mini-swe-agent has the provider's answer in ``extra.response``; OpenHands has it in each action that
-came of it: once by its id. SWE-agent has sums of the run, which are the session's attributes.
+came of it: once by its id. SWE-agent has sums of the run, which are the session's attributes. Of
+Kimi Code ``step.end`` has a call's usage, and ``usage.record`` of the scope ``turn`` again; that of
+the scope ``session`` is the call that wrote a compaction's summary. ``inputOther`` excludes the
+cache.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan.content.model import Part, as_dict, as_list
+from turnspan.content.model import as_list
 from turnspan.turn.turn import TokenUsage
-from turnspan_records.coding.transcripts.content_parts import call_part
-from turnspan_records.coding.transcripts.events import SessionStart
-from turnspan_records.coding.transcripts.json_tool import JsonTool
-from turnspan_records.coding.transcripts.role_messages import (
-    RoleMessage,
+from turnspan_records.coding.transcripts.content_parts import call_part, parts_of, reasoning_part
+from turnspan_records.coding.transcripts.events import (
+    AgentCall,
+    HistoryCompaction,
+    Interruption,
+    SessionStart,
+    ToolEnd,
+    UserMessage,
+)
+from turnspan_records.coding.transcripts.reader import CodingTool, Fields, items_in
+from turnspan_records.coding.transcripts.role_reader import (
+    Message,
+    MessageOf,
     RoleReader,
-    Unwrap,
-    Unwrapped,
+    chat,
+    chat_calls,
+    chat_usage,
+    query,
+    start_of,
 )
 from turnspan_records.coding.transcripts.wire_values import (
+    count_of,
     document_in,
     object_in,
     objects_in,
     other_fields,
     own_note,
+    result_of,
     text_in,
     time_of,
     unknown,
     usage_of,
 )
 
-_QUERY: Final = re.compile(r"\s*<(user_query|USER_REQUEST)>\n?(.*?)\n?</\1>", re.DOTALL)
-_GOOSE: Final = frozenset({"role", "created", "content"})
-_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant", "tool": "tool"}
+_KIMIS_NOTES: Final = (
+    *("llm", "permission", "plugin", "plan_mode", "runtime", "token_counting", "tools"),
+)
+"""The first words of types that say something of the tool."""
+_MORE_NOTES: Final = ("full_compaction.begin", "full_compaction.complete", "turn.ended")
 
 
-class RoleTool(JsonTool):
-    """A tool of this shape.
-
-    Args:
-        kind: as ``CodingTool``.
-        places: as ``JsonTool``.
-        folder: a folder's name that a transcript's path has; empty: any path.
-        ends: of a transcript's name.
-        own: whether a file is its own, by its first value.
-        unwrap: as ``RoleReader``.
-        messages: the field of a document that has the messages; empty: it is a list of them.
-        one_prompt: as ``RoleReader``.
-    """
-
-    def __init__(
-        self,
-        kind: str,
-        *places: str,
-        folder: str = "",
-        ends: tuple[str, ...] = (".jsonl",),
-        own: Callable[[dict[str, Any]], bool],
-        unwrap: Unwrap,
-        messages: str = "messages",
-        one_prompt: bool = False,
-    ) -> None:
-        super().__init__(kind, *places)
-        self._folder = folder
-        self._ends = ends
-        self._own = own
-        self._unwrap = unwrap
-        self._messages = messages
-        self._one_prompt = one_prompt
-
-    def is_transcript(self, path: Path) -> bool:
-        """As ``CodingTool``."""
-        return path.name.endswith(self._ends) and self._folder in ("", *path.parts)
-
-    def is_own(self, first: Any) -> bool:
-        """As ``CodingTool``."""
-        values = as_list(first)
-        return self._own(as_dict(values[0] if values else first) or {})
-
-    def reader(self, path: Path) -> RoleReader:
-        """As ``CodingTool``."""
-        # A run's file has the name of its task: its folder tells it from other runs of that.
-        start = SessionStart(f"{path.parent.name}/{path.stem}" if self._one_prompt else path.stem)
-        summary = document_in(path.with_name("summary.json")) if self.kind == "grok" else None
-        if summary is not None:
-            start = _grok_session(summary, path.parent.name)
-        if path.parent.name == "subagents":
-            start.agent_id, start.agent_name = path.stem, "subagent"
-            start.parent_session = path.parent.parent.name
-        return RoleReader(path, self._unwrap, start, one_prompt=self._one_prompt)
-
-    def values(self, path: Path, value: Any) -> Sequence[Any] | None:
-        """As ``CodingTool``: a document without its messages, then these."""
-        if isinstance(value, list):
-            return as_list(value)
-        document = as_dict(value) or {}
-        messages = as_list(document.get(self._messages))
-        if messages is None:
-            return None
-        return [{k: v for k, v in document.items() if k != self._messages}, *messages]
+def _cursor(value: Fields, reader: RoleReader) -> Message:
+    said = {**object_in(value, "message"), "role": value.get("role")}
+    attributes = other_fields(value, ("role", "message", "model"))
+    message = chat(said, model=text_in(value, "model"), attributes=attributes)
+    if message is None and value.get("type") == "turn_ended":
+        return own_note("turn_ended")
+    return message or unknown(value.get("type"))
 
 
-def _plain(message: dict[str, Any], time: Any = 0) -> RoleMessage | None:
-    """A message in the form of a chat completion; None for another role."""
-    said = text_in(message, "role")
-    role = "system" if said in ("system", "developer") else _ROLES.get(said)
-    if role is None:
-        return None
-    ids = as_list(message.get("tool_call_ids")) or [message.get("tool_call_id")]
-    content = message.get("content")
-    if role == "user" and (found := _query(content)) is not None:
-        content = found
-    return RoleMessage(
-        role,
-        content,
-        time=time_of(time),
-        reasoning=text_in(message, "reasoning_content") or text_in(message, "reasoning"),
-        calls=[_chat_call(call) for call in objects_in(message, "tool_calls")],
-        call_id=ids[0] if isinstance(ids[0], str) else "",
-    )
-
-
-def _query(content: Any) -> str | None:
-    """The user's words where the tool has put others around them."""
-    blocks = as_list(content) or [content]
-    text = text_in(as_dict(blocks[0]) or {}, "text") if len(blocks) == 1 else ""
-    found = _QUERY.match(text or (content if isinstance(content, str) else ""))
-    return found[2] if found else None
-
-
-def _chat_call(call: dict[str, Any]) -> Part:
-    function = object_in(call, "function") or call
-    arguments = function.get("arguments", function.get("args", {}))
-    return call_part(text_in(call, "id"), text_in(function, "name"), arguments)
-
-
-def _chat_usage(usage: dict[str, Any]) -> TokenUsage:
-    """Of a chat completion: the cache is within the input, the reasoning within the output."""
-    sent, received = (
-        object_in(usage, "prompt_tokens_details"),
-        object_in(usage, "completion_tokens_details"),
-    )
-    return usage_of(
-        usage.get("prompt_tokens"),
-        output=usage.get("completion_tokens"),
-        read=sent.get("cached_tokens"),
-        written=usage.get("cache_creation_input_tokens"),
-        reasoning=received.get("reasoning_tokens"),
-    )
-
-
-# -- Cursor, Droid, Goose, Grok, Hermes ------------------
-
-
-def _cursor(line: dict[str, Any], start: SessionStart) -> Unwrapped:
-    message = _plain({**object_in(line, "message"), "role": line.get("role")})
-    if message is None:
-        known = line.get("type") == "turn_ended"
-        return own_note("turn_ended") if known else unknown(line.get("type"))
-    message.model = text_in(line, "model")
-    message.attributes = other_fields(line, ("role", "message", "model"))
-    return message
-
-
-def _droid(line: dict[str, Any], start: SessionStart) -> Unwrapped:
-    kind = text_in(line, "type")
+def _droid(value: Fields, reader: RoleReader) -> Message:
+    kind = text_in(value, "type")
     if kind == "session_start":
-        id_ = text_in(line, "id") or start.session_id
-        version, folder = text_in(line, "version"), text_in(line, "cwd")
-        title = text_in(line, "sessionTitle") or text_in(line, "title")
+        id_ = text_in(value, "id") or reader.start.session_id
+        title = text_in(value, "sessionTitle") or text_in(value, "title")
+        version, folder = text_in(value, "version"), text_in(value, "cwd")
         return SessionStart(id_, version, folder, title=title)
-    message = _plain(object_in(line, "message"), line.get("timestamp"))
-    if kind != "message" or message is None:
-        return unknown(line.get("type"))
-    message.id = text_in(line, "id")
-    return message
+    said = object_in(value, "message") if kind == "message" else {}
+    message = chat(said, text_in(value, "id"), value.get("timestamp"))
+    return message or unknown(value.get("type"))
 
 
-def _goose(line: dict[str, Any], start: SessionStart) -> Unwrapped:
-    message = _plain(line, line.get("created"))
-    if message is not None:
-        message.id = text_in(line, "id")
-        return message
-    title = text_in(line, "description")
-    attributes = other_fields(line, ("working_dir", "description"))
-    folder = text_in(line, "working_dir")
-    return SessionStart(start.session_id, folder=folder, title=title, attributes=attributes)
+def _goose(value: Fields, reader: RoleReader) -> Message:
+    message = chat(value, text_in(value, "id"), value.get("created"))
+    return message or SessionStart(
+        reader.start.session_id,
+        folder=text_in(value, "working_dir"),
+        title=text_in(value, "description"),
+        attributes=other_fields(value, ("working_dir", "description")),
+    )
 
 
-def _hermes(value: dict[str, Any], start: SessionStart) -> Unwrapped:
+def _hermes(value: Fields, reader: RoleReader) -> Message:
     if "role" not in value:
         known = ("session_id", "cwd", "system_prompt", "message_count", "last_updated")
-        folder = text_in(value, "cwd") or text_in(object_in(value, "model_config"), "cwd")
-        said = SessionStart(text_in(value, "session_id") or start.session_id, folder=folder)
-        said.instructions = text_in(value, "system_prompt")
-        said.attributes = other_fields(value, known)
-        return said
-    message = _plain(value)
-    if message is None:
-        return own_note("session_meta") if value["role"] == "session_meta" else unknown("role")
+        return SessionStart(
+            text_in(value, "session_id") or reader.start.session_id,
+            folder=text_in(value, "cwd") or text_in(object_in(value, "model_config"), "cwd"),
+            instructions=text_in(value, "system_prompt"),
+            attributes=other_fields(value, known),
+        )
     finish = text_in(value, "finish_reason")
-    message.failed = message.role == "tool" and finish == "error"
-    message.finish = finish if message.role == "assistant" else ""
+    reasons = (finish,) if finish else ()
+    message = chat(value, failed=finish == "error", finish_reasons=reasons)
+    known = value["role"] == "session_meta"
+    return message or (own_note("session_meta") if known else unknown("role"))
+
+
+def _grok(value: Fields, reader: RoleReader) -> Message:
+    kind = text_in(value, "type")
+    if kind == "reasoning":
+        text = "\n".join(text_in(each, "text") for each in objects_in(value, "summary"))
+        return reasoning_part(text) if text else unknown("nothing said")
+    if kind == "backend_tool_call":
+        return own_note(kind)
+    said = {**value, "role": "tool" if kind == "tool_result" else kind}
+    message = chat(said, model=text_in(value, "model_id"), provider="x_ai")
+    if "synthetic_reason" in value and isinstance(message, UserMessage):
+        message.injected = True
+    return message or unknown(value.get("type"))
+
+
+def _swe_agent(value: Fields, reader: RoleReader) -> Message:
+    if "role" not in value:
+        info = object_in(value, "info")
+        run: Fields = {"session_usage": object_in(info, "model_stats")}
+        run["exit_status"] = text_in(info, "exit_status")
+        run["environment"] = text_in(value, "environment")
+        return SessionStart(reader.start.session_id, attributes=run)
+    message = chat(value)
+    if message is not None and value.get("is_demo") is True:
+        return UserMessage("", 0, parts_of(value.get("content")), injected=True)
+    return message or unknown("role")
+
+
+def _mini_swe_agent(value: Fields, reader: RoleReader) -> Message:
+    if "role" not in value:
+        info = object_in(value, "info")
+        version = text_in(info, "mini_version")
+        attributes = other_fields(info, ("submission", "config", "mini_version"))
+        return SessionStart(reader.start.session_id, version, attributes=attributes)
+    answer = object_in(object_in(value, "extra"), "response")
+    model, usage = text_in(answer, "model"), chat_usage(answer)
+    return chat(value, text_in(answer, "id"), model=model, usage=usage) or unknown("role")
+
+
+def _openhands(value: Fields, reader: RoleReader) -> Message:
+    action, observation = text_in(value, "action"), text_in(value, "observation")
+    time, source = time_of(value.get("timestamp")), text_in(value, "source")
+    metadata, arguments = object_in(value, "tool_call_metadata"), object_in(value, "args")
+    call_id = text_in(metadata, "tool_call_id")
+    if observation:
+        if not call_id:
+            return own_note(observation)
+        failed = value.get("success") is False or observation == "error"
+        return ToolEnd(call_id, "", time, result_of(value.get("content")), failed=failed)
+    if source == "user" and action == "message":
+        return UserMessage("", time, parts_of(arguments.get("content")))
+    answer = object_in(metadata, "model_response")
+    choice = next(iter(objects_in(answer, "choices")), Fields())
+    said = {"role": "assistant", "content": arguments.get("content")}
+    message = chat({**said, **object_in(choice, "message")}, text_in(answer, "id"))
+    spoke = bool(answer) or action == "message"
+    if source != "agent" or not isinstance(message, AgentCall) or not spoke:
+        return own_note(action) if action else unknown("no action")
+    message.time, message.model = time, text_in(answer, "model")
+    message.usage = chat_usage(answer)
+    finish = text_in(choice, "finish_reason")
+    message.finish_reasons = (finish,) if finish else ()
+    if action == "finish":  # the run is over: no result comes
+        message.parts = [part for part in message.parts if part.get("name") != "finish"]
     return message
 
 
-def _grok_session(summary: dict[str, Any], id_: str) -> SessionStart:
+def _antigravity(value: Fields, reader: RoleReader) -> Message:
+    kind, source = text_in(value, "type"), text_in(value, "source")
+    time, content = time_of(value.get("created_at")), value.get("content")
+    if kind == "USER_INPUT":
+        return UserMessage("", time, parts_of(query(content)))
+    if kind == "PLANNER_RESPONSE":
+        thinking = text_in(value, "thinking")
+        parts = [reasoning_part(thinking)] if thinking else []
+        parts += parts_of(content) + chat_calls(value)
+        return AgentCall("", time, provider="gcp.gemini", parts=parts)
+    if source == "MODEL":
+        return ToolEnd("", "", time, result_of(content), attributes={"step": kind})
+    if kind == "CHECKPOINT":
+        return HistoryCompaction("", time, parts_of(content))
+    if source == "SYSTEM" and content is None:
+        return own_note(kind)
+    return UserMessage("", time, parts_of(content), injected=True)
+
+
+def _kimi(value: Fields, reader: RoleReader) -> Message:
+    """A prompt stands in ``turn.prompt`` and again in ``context.append_message``; a step of its
+    loop is one call, in lines from ``step.begin`` to ``step.end``."""
+    kind, time = text_in(value, "type"), time_of(value.get("time"))
+    if kind in ("metadata", "config.update", "profile.bind"):
+        place, start = object_in(value, "environmentDisclosure"), reader.start
+        return SessionStart(
+            start.session_id,
+            folder=text_in(value, "cwd") or text_in(place, "cwd") or start.folder,
+            agent_name=start.agent_name,
+            agent_id=start.agent_id,
+            instructions=text_in(value, "systemPrompt") or start.instructions,
+        )
+    if kind == "llm.request":
+        reader.model, reader.provider = text_in(value, "model"), text_in(value, "provider")
+        return own_note("model")
+    if kind in ("turn.prompt", "turn.steer"):
+        return UserMessage("", time, parts_of(value.get("input")))
+    if kind == "context.append_message":
+        message = object_in(value, "message")
+        if text_in(object_in(message, "origin"), "kind") in ("user", "system_trigger"):
+            return "part of a user's message"
+        return UserMessage("", time, parts_of(message.get("content")), injected=True)
+    if kind == "context.append_loop_event":
+        return _step(object_in(value, "event"), time)
+    if kind == "usage.record":
+        if value.get("usageScope") != "session":
+            return "part of a model call"
+        id_, model = f"compaction:{value.get('time')}", text_in(value, "model")
+        return AgentCall(id_, time, model=model.rpartition("/")[2], usage=_kimis_usage(value))
+    if kind == "context.apply_compaction":
+        summary = parts_of(value.get("contextSummary") or value.get("summary"))
+        return HistoryCompaction("", time, summary, "", count_of(value.get("tokensBefore")))
+    if kind == "turn.cancel":
+        return Interruption(time, "user")
+    known = kind.partition(".")[0] in _KIMIS_NOTES or kind in _MORE_NOTES
+    return own_note(kind) if known else unknown(value.get("type"))
+
+
+def _step(event: Fields, time: int) -> Message:
+    kind, id_ = text_in(event, "type"), text_in(event, "stepUuid") or text_in(event, "uuid")
+    call_id, finish = text_in(event, "toolCallId"), text_in(event, "finishReason")
+    if kind == "tool.result":
+        result = object_in(event, "result")
+        failed = result.get("isError") is True
+        content = result_of(result.get("output", event.get("result")))
+        return ToolEnd(call_id, "", time, content, failed=failed)
+    call = AgentCall(id_, time)
+    if kind == "content.part":
+        call.parts = parts_of([event.get("part")])
+    elif kind == "tool.call":
+        call.parts = [call_part(call_id, text_in(event, "name"), event.get("args", {}))]
+    elif kind == "step.end":
+        call.usage, call.finish_reasons = _kimis_usage(event), (finish,) if finish else ()
+    elif kind != "step.begin":
+        return unknown(f"loop event {kind}")
+    return call
+
+
+def _kimis_usage(holder: Fields) -> TokenUsage:
+    usage = object_in(holder, "usage")
+    read, written = usage.get("inputCacheRead"), usage.get("inputCacheCreation")
+    sent = (usage.get("inputOther"), read, written)
+    return usage_of(*sent, output=usage.get("output"), read=read, written=written)
+
+
+# -- whose files are whose ------------------
+
+
+def _kimis_start(path: Path) -> SessionStart:
+    agents = path.parent.parent
+    if agents.name != "agents" or path.name != "wire.jsonl":
+        return SessionStart(path.stem)
+    nested = path.parent.name != "main"
+    agent_id, name = (path.parent.name, "subagent") if nested else ("", "")
+    return SessionStart(agents.parent.name, agent_id=agent_id, agent_name=name)
+
+
+def _kimis_mains(paths: Sequence[Path]) -> Mapping[Path, Path]:
+    main = {path.parent.parent: path for path in paths if path.parent.name == "main"}
+    agents = (path for path in paths if path.parent.parent.name == "agents")
+    return {p: main[p.parent.parent] for p in agents if main.get(p.parent.parent, p) != p}
+
+
+def _groks_start(path: Path) -> SessionStart:
+    summary = document_in(path.with_name("summary.json"))
+    if summary is None:
+        return start_of(path)
     info = object_in(summary, "info")
-    remotes = [each for each in as_list(summary.get("git_remotes")) or [] if isinstance(each, str)]
+    urls = [url for url in as_list(summary.get("git_remotes")) or [] if isinstance(url, str)]
     return SessionStart(
-        text_in(info, "id") or id_,
+        text_in(info, "id") or path.parent.name,
         folder=text_in(info, "cwd"),
-        repository=remotes[0] if remotes else "",
+        repository=urls[0] if urls else "",
         branch=text_in(summary, "head_branch"),
         commit=text_in(summary, "head_commit"),
         title=text_in(summary, "generated_title"),
@@ -227,173 +295,98 @@ def _grok_session(summary: dict[str, Any], id_: str) -> SessionStart:
     )
 
 
-def _grok(line: dict[str, Any], start: SessionStart) -> Unwrapped:
-    kind = text_in(line, "type")
-    if kind == "reasoning":
-        thought = "\n".join(text_in(each, "text") for each in objects_in(line, "summary"))
-        return RoleMessage("thought", reasoning=thought)
-    if kind == "backend_tool_call":
-        return own_note("backend_tool_call")
-    message = _plain({**line, "role": "tool" if kind == "tool_result" else kind})
-    if message is None:
-        return unknown(line.get("type"))
-    if "synthetic_reason" in line:
-        message.role = "injected"
-    message.model, message.provider = text_in(line, "model_id"), "x_ai"
-    return message
+def _runs_start(path: Path) -> SessionStart:
+    """A run's file has the name of its task: its folder tells it from other runs of that."""
+    return SessionStart(f"{path.parent.name}/{path.stem}")
 
 
-# -- SWE-agent, mini-swe-agent, OpenHands, Antigravity ------------------
+def _has(*names: str, **values: str) -> Callable[[Fields], bool]:
+    """A file's first value has these fields, and these texts in others."""
+    return lambda value: (
+        all(name in value for name in names)
+        and all(value.get(name) == text for name, text in values.items())
+    )
 
 
-def _swe_agent(value: dict[str, Any], start: SessionStart) -> Unwrapped:
-    if "role" not in value:
-        info = object_in(value, "info")
-        stats, status = object_in(info, "model_stats"), text_in(info, "exit_status")
-        attributes = {"session_usage": stats, "exit_status": status}
-        attributes["environment"] = text_in(value, "environment")
-        return SessionStart(start.session_id, attributes=attributes)
-    message = _plain(value)
-    if message is None:
-        return unknown("role")
-    if value.get("is_demo") is True:
-        message.role = "injected"
-    return message
+def _is_cursor(value: Fields) -> bool:
+    return "role" in value and "content" in object_in(value, "message")
 
 
-def _mini_swe_agent(value: dict[str, Any], start: SessionStart) -> Unwrapped:
-    if "role" not in value:
-        info = object_in(value, "info")
-        attributes = other_fields(info, ("submission", "config", "mini_version"))
-        version = text_in(info, "mini_version")
-        return SessionStart(start.session_id, version, attributes=attributes)
-    message = _plain(value)
-    if message is None:
-        return unknown("role")
-    answer = object_in(object_in(value, "extra"), "response")
-    message.id, message.model = text_in(answer, "id"), text_in(answer, "model")
-    message.usage = _chat_usage(object_in(answer, "usage"))
-    return message
+def _is_goose(value: Fields) -> bool:
+    return "working_dir" in value or value.keys() in ({"tools"}, {"role", "created", "content"})
 
 
-def _openhands(event: dict[str, Any], start: SessionStart) -> Unwrapped:
-    action, observation = text_in(event, "action"), text_in(event, "observation")
-    time, source = time_of(event.get("timestamp")), text_in(event, "source")
-    metadata, arguments = object_in(event, "tool_call_metadata"), object_in(event, "args")
-    call_id = text_in(metadata, "tool_call_id")
-    if observation:
-        if not call_id:
-            return own_note(observation)
-        failed = event.get("success") is False or observation == "error"
-        return RoleMessage("tool", event.get("content"), time=time, call_id=call_id, failed=failed)
-    if source == "user" and action == "message":
-        return RoleMessage("user", arguments.get("content"), time=time)
-    answer = object_in(metadata, "model_response")
-    choices = objects_in(answer, "choices")
-    said = object_in(choices[0], "message") if choices else {}
-    message = _plain({"role": "assistant", "content": arguments.get("content"), **said})
-    if source != "agent" or message is None or not (answer or action == "message"):
-        return own_note(action) if action else unknown("no action")
-    message.time, message.id = time, text_in(answer, "id")
-    message.model = text_in(answer, "model")
-    message.usage = _chat_usage(object_in(answer, "usage"))
-    message.finish = text_in(choices[0], "finish_reason") if choices else ""
-    if action == "finish":  # the run is over: no result comes
-        message.calls = [call for call in message.calls if call["name"] != "finish"]
-    return message
+def _is_grok(value: Fields) -> bool:
+    return value.get("type") == "system" and value.keys() == {"type", "content"}
 
 
-def _antigravity(step: dict[str, Any], start: SessionStart) -> Unwrapped:
-    kind, source = text_in(step, "type"), text_in(step, "source")
-    time, content = time_of(step.get("created_at")), step.get("content")
-    if kind == "USER_INPUT":
-        return RoleMessage("user", _query(content) or content, time=time)
-    if kind == "PLANNER_RESPONSE":
-        calls = [_chat_call(call) for call in objects_in(step, "tool_calls")]
-        thinking = text_in(step, "thinking")
-        return RoleMessage(
-            "assistant", content, time=time, reasoning=thinking, calls=calls, provider="gcp.gemini"
-        )
-    if source == "MODEL":
-        return RoleMessage("tool", content, time=time, attributes={"step": kind})
-    if kind == "CHECKPOINT":
-        return RoleMessage("compaction", content, time=time)
-    if source == "SYSTEM" and content is None:
-        return own_note(kind)
-    return RoleMessage("injected", content, time=time)
+def _is_openhands(value: Fields) -> bool:
+    return "source" in value and ("action" in value or "observation" in value)
 
 
-def _has(*names: str) -> Callable[[dict[str, Any]], bool]:
-    return lambda value: all(name in value for name in names)
+def _is_mini(value: Fields) -> bool:
+    prompt = value.get("role") == "system" and isinstance(value.get("content"), str)
+    return "trajectory_format" in value or prompt
 
+
+def _in(folder: str, *ends: str) -> Callable[[Path], bool]:
+    """Transcripts are the files with one of these ends below a folder of this name."""
+    return lambda path: path.name.endswith(ends or (".jsonl",)) and folder in ("", *path.parts)
+
+
+def _messages(name: str) -> Callable[[Any], Sequence[Any] | None]:
+    """The items of a document, which may be a bare list of messages."""
+    return lambda value: as_list(value) if isinstance(value, list) else items_in(name)(value)
+
+
+def _reads(
+    message: MessageOf,
+    start: Callable[[Path], SessionStart] = start_of,
+    *,
+    one_prompt: bool = False,
+) -> Callable[[Path], RoleReader]:
+    return lambda path: RoleReader(path, message, start(path), one_prompt=one_prompt)
+
+
+_SWE: Final = _reads(_swe_agent, _runs_start, one_prompt=True)
+_MINI: Final = _reads(_mini_swe_agent, _runs_start, one_prompt=True)
+_DROID: Final = (".factory/sessions", ".factory/projects")
+_SESSION: Final = _has("cwd", type="session_start")
+_WIRE: Final = _has("protocol_version", type="metadata")
+_STEP: Final = _has("step_index", "source", "type")
+_CHATS: Final = _messages("messages")
 
 ROLE_TOOLS: Final = (
-    RoleTool(
-        "cursor",
-        ".cursor/projects",
-        folder="agent-transcripts",
-        own=lambda value: "role" in value and "content" in object_in(value, "message"),
-        unwrap=_cursor,
+    CodingTool(
+        "cursor", _reads(_cursor), _is_cursor, (".cursor/projects",), _in("agent-transcripts")
     ),
-    RoleTool(
-        "droid",
-        *(".factory/sessions", ".factory/projects"),
-        folder=".factory",
-        own=lambda value: value.get("type") == "session_start" and "cwd" in value,
-        unwrap=_droid,
+    CodingTool("droid", _reads(_droid), _SESSION, _DROID, _in(".factory")),
+    CodingTool("goose", _reads(_goose), _is_goose, (".local/share/goose/sessions",), _in("goose")),
+    CodingTool(
+        *("grok", _reads(_grok, _groks_start), _is_grok, (".grok/sessions",)),
+        is_transcript=_in("", "chat_history.jsonl"),
     ),
-    RoleTool(
-        "goose",
-        ".local/share/goose/sessions",
-        folder="goose",
-        own=lambda value: "working_dir" in value or value.keys() in ({"tools"}, _GOOSE),
-        unwrap=_goose,
+    CodingTool(
+        *("hermes", _reads(_hermes), _has("session_id", "platform"), (".hermes/sessions",)),
+        is_transcript=_in(".hermes", ".json"),
+        values=_CHATS,
     ),
-    RoleTool(
-        "grok",
-        ".grok/sessions",
-        ends=("chat_history.jsonl",),
-        own=lambda value: value.get("type") == "system" and value.keys() == {"type", "content"},
-        unwrap=_grok,
+    CodingTool(
+        *("swe-agent", _SWE, _has("trajectory", "info"), (), _in("", ".traj")),
+        values=_messages("history"),
     ),
-    RoleTool(
-        "hermes",
-        ".hermes/sessions",
-        folder=".hermes",
-        ends=(".json",),
-        own=_has("session_id", "platform"),
-        unwrap=_hermes,
+    CodingTool("mini-swe-agent", _MINI, _is_mini, (), _in("", ".traj.json"), values=_CHATS),
+    CodingTool(
+        *("openhands", _reads(_openhands), _is_openhands, (), _in("trajectories", ".json")),
+        values=_CHATS,
     ),
-    RoleTool(
-        "swe-agent",
-        ends=(".traj",),
-        own=_has("trajectory", "info"),
-        unwrap=_swe_agent,
-        messages="history",
-        one_prompt=True,
+    CodingTool(
+        *("antigravity", _reads(_antigravity), _STEP, (".gemini/antigravity-cli/brain",)),
+        is_transcript=_in("antigravity-cli"),
     ),
-    RoleTool(
-        "mini-swe-agent",
-        ends=(".traj.json",),
-        own=lambda value: (
-            "trajectory_format" in value
-            or (value.get("role") == "system" and isinstance(value.get("content"), str))
-        ),
-        unwrap=_mini_swe_agent,
-        one_prompt=True,
-    ),
-    RoleTool(
-        "openhands",
-        folder="trajectories",
-        ends=(".json",),
-        own=lambda value: "source" in value and ("action" in value or "observation" in value),
-        unwrap=_openhands,
-    ),
-    RoleTool(
-        "antigravity",
-        ".gemini/antigravity-cli/brain",
-        folder="antigravity-cli",
-        own=_has("step_index", "source", "type"),
-        unwrap=_antigravity,
+    CodingTool(
+        *("kimi", _reads(_kimi, _kimis_start), _WIRE, (".kimi-code/sessions",)),
+        is_transcript=lambda path: path.name == "wire.jsonl",
+        mains=_kimis_mains,
     ),
 )

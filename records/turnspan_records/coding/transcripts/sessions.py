@@ -5,26 +5,21 @@ from __future__ import annotations
 import heapq
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from turnspan.content.model import as_dict
-from turnspan_records.coding.transcripts.events import (
-    AgentCall,
-    CodingEvent,
-    CodingTool,
-    NestedFiles,
-    SessionStart,
-)
+from turnspan_records.coding.transcripts.events import AgentCall, CodingEvent, SessionStart
 from turnspan_records.coding.transcripts.lines import Item, is_document, items_of
 from turnspan_records.coding.transcripts.position import (
     FileState,
     TranscriptPosition,
     stamp_of,
 )
+from turnspan_records.coding.transcripts.reader import CodingTool
 from turnspan_records.importing.files.source_file import unreadable
 from turnspan_records.importing.transcripts.fields import nanoseconds
 
@@ -68,9 +63,7 @@ def changed_sessions(
             by_tool.setdefault(file.tool.kind, (file.tool, []))[1].append(file.path)
     found: list[TranscriptSession] = []
     for tool, paths in by_tool.values():
-        mains: Mapping[Path, Path] = {}
-        if isinstance(tool, NestedFiles):
-            mains = tool.mains(paths)
+        mains = tool.mains(paths)
         sessions = {path: TranscriptSession(tool, [path]) for path in paths if path not in mains}
         for path, main in sorted(mains.items()):
             sessions[main].files.append(path)

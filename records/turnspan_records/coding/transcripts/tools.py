@@ -13,12 +13,11 @@ from turnspan_records.coding.transcripts.claude_code import CLAUDE_CODE
 from turnspan_records.coding.transcripts.codex import CODEX
 from turnspan_records.coding.transcripts.coding_log import CodingLog
 from turnspan_records.coding.transcripts.copilot import COPILOT
-from turnspan_records.coding.transcripts.events import CodingTool
 from turnspan_records.coding.transcripts.gemini_cli import GEMINI_CLI, QWEN_CODE
-from turnspan_records.coding.transcripts.kimi import KIMI_CODE
 from turnspan_records.coding.transcripts.lines import first_value
 from turnspan_records.coding.transcripts.opencode import OPENCODE
 from turnspan_records.coding.transcripts.pi import OPENCLAW, PI
+from turnspan_records.coding.transcripts.reader import CodingTool
 from turnspan_records.coding.transcripts.role_tools import ROLE_TOOLS
 from turnspan_records.coding.transcripts.sessions import TranscriptFile
 from turnspan_records.importing.files.source_file import unreadable
@@ -33,7 +32,6 @@ TOOLS: Final[tuple[CodingTool, ...]] = (
     COPILOT,
     PI,
     OPENCLAW,
-    KIMI_CODE,
     AIDER,
     *ROLE_TOOLS,
 )
