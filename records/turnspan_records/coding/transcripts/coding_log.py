@@ -3,7 +3,8 @@ other, and are deleted after some weeks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -12,10 +13,9 @@ from turnspan.content.model import as_dict, as_text
 from turnspan.runtime.guard import errors
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.coding.telemetry_join import TelemetryJoin
-from turnspan_records.coding.transcripts.accounts import NOT_JSON, LineAccounts
 from turnspan_records.coding.transcripts.coding_turn import CodingScope
 from turnspan_records.coding.transcripts.events import CodingEvent
-from turnspan_records.coding.transcripts.lines import items_of
+from turnspan_records.coding.transcripts.lines import Item, is_rewritten, items_of
 from turnspan_records.coding.transcripts.position import (
     BEGINNING,
     NO_FAMILY,
@@ -26,12 +26,10 @@ from turnspan_records.coding.transcripts.position import (
 )
 from turnspan_records.coding.transcripts.reader import CodingTool
 from turnspan_records.coding.transcripts.sessions import (
-    TranscriptFile,
     TranscriptSession,
     changed_sessions,
     events_of,
     first_call,
-    is_rewritten,
     lines_after,
     merged,
     modified,
@@ -43,7 +41,10 @@ from turnspan_records.coding.transcripts.turns import TurnBuilder
 from turnspan_records.coding.transcripts.wire_values import unknown
 from turnspan_records.importing.sources import Part, Problem, SourceLogError
 
-AGAIN: Final = "a message of the session before"
+_AGAIN: Final = "a message of the session before"
+_NOT_JSON: Final = "not understood: see the problems"
+_WAITS: Final = "still being written: it waits"
+_SHOWN: Final = 200
 _POSITION_EVERY: Final = 8 * 2**20
 """Bytes that are read between two positions: one names every file."""
 LIVE_SECONDS: Final = 3600
@@ -57,7 +58,7 @@ class CodingLog:
     Args:
         kind: as ``turnspan import`` calls it.
         identity: which folders or files they are.
-        files: what is imported.
+        files: what is imported, each with the tool that wrote it; None: no tool that is known.
         live: whether turns that have not ended go on (``running``), where a file was written within
             the last hour, or were cut short.
     """
@@ -68,7 +69,7 @@ class CodingLog:
         self,
         kind: str,
         identity: str,
-        files: Sequence[TranscriptFile],
+        files: Mapping[Path, CodingTool | None],
         *,
         live: bool = False,
     ) -> None:
@@ -87,27 +88,24 @@ class CodingLog:
     def total(self, after: str) -> int:
         """About how many lines are new, by the length of each file's first ones."""
         position = TranscriptPosition.of(after)
-        return sum(
-            lines_after(path, position.get(path).size)
-            for session in self._sessions(position)
-            for path in session.files
-        )
+        paths = [path for session in self._sessions(position) for path in session.files]
+        return sum(lines_after(path, position.get(path).size) for path in paths)
 
     def parts(self, after: str) -> Iterator[Part]:
         """The turns of the user that are new or have grown, session by session."""
         position = TranscriptPosition.of(after)
         yield from self._unknown(position)
         changed = self._sessions(position)
-        families = self._families(position, {path for each in changed for path in each.files})
         ranks = {key: rank for rank, key in enumerate(position.files)}
+        families = self._families(position, {path for each in changed for path in each.files})
         for session in sorted(changed, key=lambda s: ranks.get(key_of(s.files[0]), len(ranks))):
             main = session.files[0]
+            rank = ranks.get(key_of(main), len(ranks))
             try:
                 first = first_call(session)
                 family = NO_FAMILY if first is None else family_of(first[1])
                 if position.get(main).family not in (NO_FAMILY, family):  # it was written anew
                     position.set(main, BEGINNING)
-                rank = ranks.get(key_of(main), len(ranks))
                 earlier = [other for at, other in families.get(family, ()) if at <= rank]
                 elsewhere = self._elsewhere(session, first, earlier, position.get(main).repeated)
                 yield from self._session(session, position, family, elsewhere)
@@ -137,32 +135,28 @@ class CodingLog:
         all that were imported: what stands in two is the first one's."""
         ranks = {key: rank for rank, key in enumerate(position.files)}
         found: dict[bytes, list[tuple[int, TranscriptSession]]] = {}
-        for file in self._files:
-            family = position.get(file.path).family
-            if file.tool is not None and family != NO_FAMILY and file.path not in changed:
-                known = TranscriptSession(file.tool, [file.path])
-                found.setdefault(family, []).append((ranks[key_of(file.path)], known))
+        for path, tool in self._files.items():
+            family = position.get(path).family
+            if tool is not None and family != NO_FAMILY and path not in changed:
+                known = TranscriptSession(tool, [path])
+                found.setdefault(family, []).append((ranks[key_of(path)], known))
         return found
 
     def _unknown(self, position: TranscriptPosition) -> Iterator[Part]:
         """The lines of files that no known tool wrote."""
-        for file in self._files:
-            if file.tool is not None:
+        for path, tool in self._files.items():
+            if tool is not None or position.get(path).stamp == (now := stamp(path)):
                 continue
-            now, before = stamp(file.path), position.get(file.path)
-            if before.stamp == now:
-                continue
-            part, size = Part(), 0
-            for item in items_of(file.path):
-                if item.waits:
-                    continue
-                size = item.end or item.number
-                kind = as_text((as_dict(item.value) or {}).get("type")) or "no type"
-                word = NOT_JSON if item.problem else unknown(kind)
-                part.seen[file.path.name, word] += size > before.size
+            part, size, before = Part(), 0, position.get(path).size
+            for item in items_of(path):
+                if not item.waits:
+                    size = item.end or item.number
+                    kind = as_text((as_dict(item.value) or {}).get("type")) or "no type"
+                    word = _NOT_JSON if item.problem else unknown(kind)
+                    part.seen[path.name, word] += size > before
             why = "no coding agent that is known wrote it, and nothing of it was imported"
-            part.problems.append(Problem(str(file.path), why))
-            position.set(file.path, FileState(now, NO_FAMILY, size, 0))
+            part.problems.append(Problem(str(path), why))
+            position.set(path, FileState(now, NO_FAMILY, size, 0))
             yield part
 
     def _elsewhere(
@@ -211,9 +205,9 @@ class CodingLog:
             time=base * 10**9,
             live=self._live and rested(session) < LIVE_SECONDS,
         )
-        accounts = LineAccounts(session, [state.size for state in states])
         readers = [tool.reader(path) for path in session.files]
-        ends = [0] * len(readers)
+        ends, count = [0] * len(readers), Part()
+        """What was counted since the last turn."""
         repeats = bool(elsewhere)
         for number, item in merged(session):
             events: list[CodingEvent] = []
@@ -222,63 +216,55 @@ class CodingLog:
                 for event in events:
                     builder.add(event, number)
                 continue
-            if item.waits:
-                accounts.waits(number, item)
+            is_new = (item.end or item.number) > states[number].size
+            if item.waits:  # it is read again when its end is there
+                count.seen[tool.kind, _WAITS] += is_new
                 continue
             self._read += max(0, item.end - ends[number])
-            ends[number] = item.end or item.number
-            word = accounts.word(number, item)
-            if not word:
+            ends[number], word, problem = item.end or item.number, _NOT_JSON, item.problem
+            if not problem:
                 try:
                     word = readers[number].read(item.value, events)
                 except Exception as error:  # noqa: BLE001  a line of any shape costs only itself
                     errors.record(f"import {tool.kind}", error)
-                    word = accounts.failed(number, item, error)
+                    problem = f"it cannot be read ({error!r})"
+            if problem and is_new:
+                count.problems.append(_problem(session.files[number], item, problem))
             fresh = [builder.add(event, number) for event in events]
             repeats = repeats and True not in fresh
             known = repeats or (False in fresh and True not in fresh)
-            if known and not word.startswith(("unknown", NOT_JSON)):
-                word = AGAIN
-            accounts.count(number, item, word)
-            yield from self._made(builder.parts(), builder, accounts, position, base)
+            if known and not word.startswith(("unknown", _NOT_JSON)):
+                word = _AGAIN
+            if is_new:
+                count.seen[tool.kind, word] += 1
+            for part in self._made(builder, position, main, base):
+                yield _with(count, part)
         turns = max(states[0].turns, builder.turns - 1, builder.repeated)
+        yield from (
+            _with(count, part) for part in self._made(builder, position, main, base, last=True)
+        )
+        lines, time = not is_rewritten(main), base if builder.untimed else 0
         own = (n for n, id_ in enumerate(builder.message_ids, 1) if id_ in elsewhere)
-        repeated = max(own, default=0)
-        yield from self._made(builder.end(), builder, accounts, position, base)
-        time = base if builder.untimed else 0
-        lines = not is_rewritten(main)
         for path, end in zip(session.files, ends, strict=True):
-            of_main = path is main
-            position.set(
-                path,
-                FileState(
-                    session.stamps[path],
-                    family if of_main else NO_FAMILY,
-                    end,
-                    turns if of_main and lines else 0,
-                    time if of_main else 0,
-                    repeated if of_main else 0,
-                ),
-            )
-        part = accounts.part()
-        self._place(part, position)
-        yield part
+            position.set(path, FileState(session.stamps[path], NO_FAMILY, end, 0))
+        state = FileState(session.stamps[main], family, ends[0], turns if lines else 0, time)
+        position.set(main, replace(state, repeated=max(own, default=0)))
+        self._place(count, position)
+        yield count
 
     def _made(
         self,
-        made: Iterator[tuple[int, Part]],
         builder: TurnBuilder,
-        accounts: LineAccounts,
         position: TranscriptPosition,
+        main: Path,
         base: int,
+        *,
+        last: bool = False,
     ) -> Iterator[Part]:
-        """The parts of turns that are over, each with what was counted until then."""
-        main = accounts.session.files[0]
-        for number, part in made:
-            accounts.into(part)
+        """The parts of turns that are over."""
+        for number, part in builder.end() if last else builder.parts():
             if number < builder.turns and self._read >= _POSITION_EVERY and not is_rewritten(main):
-                known = position.get(main)
-                time = base if builder.untimed else 0
+                known, time = position.get(main), base if builder.untimed else 0
                 position.set(main, replace(known.anew(), size=known.size, turns=number, time=time))
                 self._place(part, position)
             yield part
@@ -287,3 +273,18 @@ class CodingLog:
         if self._read >= _POSITION_EVERY:
             self._read = 0
             part.position = str(position)
+
+
+def _problem(path: Path, item: Item, why: str) -> Problem:
+    shown = as_text(item.value) or repr(item.value)
+    if isinstance(item.value, bytes):
+        shown = item.value.decode("utf-8", "replace").strip()
+    return Problem(f"{path}:{item.number}", f"{why}, and was left out: {shown[:_SHOWN]}")
+
+
+def _with(count: Part, part: Part) -> Part:
+    """A part with what was counted until it was over."""
+    part.seen.update(count.seen)
+    part.problems += count.problems
+    count.seen, count.problems = Counter(), []
+    return part

@@ -81,6 +81,11 @@ def is_document(path: Path) -> bool:
     return _loaded(head) is None or (alone and not second.strip())
 
 
+def is_rewritten(path: Path) -> bool:
+    """Whether a file does not grow line by line: a document, or a database."""
+    return path.suffix in (".db", ".sqlite", ".vscdb", ".md") or is_document(path)
+
+
 def _read(path: Path) -> bytes:
     raw = path.read_bytes()
     return gzip.decompress(raw) if raw[:2] == _GZIP else raw

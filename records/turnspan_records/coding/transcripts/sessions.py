@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Final
 
 from turnspan.content.model import as_dict
 from turnspan_records.coding.transcripts.events import AgentCall, CodingEvent, SessionStart
-from turnspan_records.coding.transcripts.lines import Item, is_document, items_of
+from turnspan_records.coding.transcripts.lines import Item, is_rewritten, items_of
 from turnspan_records.coding.transcripts.position import (
     FileState,
     TranscriptPosition,
@@ -27,14 +27,6 @@ _TIME: Final = re.compile(
     rb'"(?:timestamp|time|startTime|start_time|created_at|created)"\s*:\s*"?([^",}]+)'
 )
 _HEAD: Final = 2**16
-
-
-@dataclass(frozen=True, slots=True)
-class TranscriptFile:
-    """A file and the tool that wrote it; None: no tool that is known."""
-
-    path: Path
-    tool: CodingTool | None
 
 
 @dataclass(slots=True)
@@ -53,23 +45,22 @@ class TranscriptSession:
 
 
 def changed_sessions(
-    files: Sequence[TranscriptFile], position: TranscriptPosition
+    files: Mapping[Path, CodingTool | None], position: TranscriptPosition
 ) -> list[TranscriptSession]:
     """The sessions of which a file has changed, in the order in which they began: a session comes
     before those that go on with it."""
-    by_tool: dict[str, tuple[CodingTool, list[Path]]] = {}
-    for file in files:
-        if file.tool is not None:
-            by_tool.setdefault(file.tool.kind, (file.tool, []))[1].append(file.path)
+    by_tool: dict[CodingTool, list[Path]] = {}
+    for path, tool in files.items():
+        if tool is not None:
+            by_tool.setdefault(tool, []).append(path)
     found: list[TranscriptSession] = []
-    for tool, paths in by_tool.values():
+    for tool, paths in by_tool.items():
         mains = tool.mains(paths)
         sessions = {path: TranscriptSession(tool, [path]) for path in paths if path not in mains}
         for path, main in sorted(mains.items()):
             sessions[main].files.append(path)
         found += [each for each in sessions.values() if _has_changed(each, position)]
-    found.sort(key=lambda each: (each.time, each.written, str(each.files[0])))
-    return found
+    return sorted(found, key=lambda each: (each.time, each.written, str(each.files[0])))
 
 
 def _has_changed(session: TranscriptSession, position: TranscriptPosition) -> bool:
@@ -80,15 +71,14 @@ def _has_changed(session: TranscriptSession, position: TranscriptPosition) -> bo
             return False
         session.written = modified(main)
         session.newest = max(map(modified, session.files))
-        session.time = session.written * 10**9
         with main.open("rb") as file:
             said = _TIME.search(file.read(_HEAD))
     except FileNotFoundError:  # the tool has deleted it meanwhile
         return False
     except OSError:  # reading it says what is wrong
         return True
-    if said is not None:
-        session.time = nanoseconds(said[1].decode("utf-8", "replace")) or session.time
+    began = None if said is None else nanoseconds(said[1].decode("utf-8", "replace"))
+    session.time = began or session.written * 10**9
     return True
 
 
@@ -137,14 +127,7 @@ def first_call(session: TranscriptSession) -> tuple[str, str] | None:
 def state_of(path: Path, position: TranscriptPosition) -> FileState:
     """What is known of a file, if it still is the one that was known: it has not shrunk."""
     state = position.get(path)
-    if is_rewritten(path) or path.stat().st_size >= state.size:
-        return state
-    return state.anew()
-
-
-def is_rewritten(path: Path) -> bool:
-    """Whether a file does not grow line by line: a document, or a database."""
-    return path.suffix in (".db", ".sqlite", ".vscdb", ".md") or is_document(path)
+    return state if is_rewritten(path) or path.stat().st_size >= state.size else state.anew()
 
 
 def stamp(path: Path) -> bytes:
@@ -173,5 +156,4 @@ def lines_after(path: Path, known: int) -> int:
             head = file.read(_HEAD)
     except OSError:  # reading it says what is wrong
         return 0
-    each = max(1, len(head) // max(1, head.count(b"\n")))
-    return max(0, size - known) // each
+    return max(0, size - known) // max(1, len(head) // max(1, head.count(b"\n")))

@@ -19,7 +19,6 @@ from turnspan_records.coding.transcripts.opencode import OPENCODE
 from turnspan_records.coding.transcripts.pi import OPENCLAW, PI
 from turnspan_records.coding.transcripts.reader import CodingTool
 from turnspan_records.coding.transcripts.role_tools import ROLE_TOOLS
-from turnspan_records.coding.transcripts.sessions import TranscriptFile
 from turnspan_records.importing.files.source_file import unreadable
 from turnspan_records.importing.sources import SourceLogError
 
@@ -68,18 +67,21 @@ def coding_log(
         raise SourceLogError(f"{kind} is no known coding agent: use one of {known}.")
     home = Path.home() if home is None else home
     environment = os.environ if environment is None else environment
+    files: dict[Path, CodingTool | None] = {}
     if paths:
-        files = [file for path in paths for file in _given(path.resolve(), tools)]
+        for path in paths:
+            files.update(_given(path.resolve(), tools))
         places = sorted({str(path.resolve()) for path in paths})
     else:
         folders = [(tool, folder) for tool in tools for folder in tool.folders(home, environment)]
-        files = [file for tool, folder in folders for file in _in_folder(tool, folder)]
+        for tool, folder in folders:
+            files.update((path, tool) for path in _files_in(folder) if tool.is_transcript(path))
         places = [f"the folders of {home}"]
         if not files:
             looked = ", ".join(str(folder) for _, folder in folders)
             raise SourceLogError(f"There is no transcript in {looked}: name a file or a folder.")
-    chosen = {file.path: file for file in files if not since or _written(file.path) >= since}
-    return CodingLog(kind, _identity(places), [chosen[path] for path in sorted(chosen)], live=live)
+    chosen = (path for path in sorted(files) if not since or path.stat().st_mtime >= since)
+    return CodingLog(kind, _identity(places), {path: files[path] for path in chosen}, live=live)
 
 
 def _identity(places: list[str]) -> str:
@@ -89,31 +91,25 @@ def _identity(places: list[str]) -> str:
     return f"{len(places)} places from {places[0]} ({digest.hexdigest()})"
 
 
-def _given(path: Path, tools: Sequence[CodingTool]) -> Iterator[TranscriptFile]:
+def _given(path: Path, tools: Sequence[CodingTool]) -> Iterator[tuple[Path, CodingTool | None]]:
     if not path.is_dir():
-        yield TranscriptFile(path, _tool_of(path, tools))
+        yield path, _tool_of(path, tools)
         return
     for each in _files_in(path):
         named = [tool for tool in tools if tool.is_transcript(each)]
-        if named:
-            tool = _tool_of(each, named) or _tool_of(each, tools)  # another's may have such a name
-            if tool is not None:
-                yield TranscriptFile(each, tool)
-
-
-def _in_folder(tool: CodingTool, folder: Path) -> Iterator[TranscriptFile]:
-    for path in _files_in(folder) if folder.is_dir() else (folder,) if folder.is_file() else ():
-        if tool.is_transcript(path):
-            yield TranscriptFile(path, tool)
+        # Another's may have such a name.
+        tool = (_tool_of(each, named) or _tool_of(each, tools)) if named else None
+        if tool is not None:
+            yield each, tool
 
 
 def _files_in(folder: Path) -> Iterator[Path]:
+    """The files of a folder, in the order of their names; a file is its own only one."""
+    if folder.is_file():
+        yield folder
     for at, folders, names in os.walk(folder):
         folders.sort()
-        for name in sorted(names):
-            path = Path(at, name)
-            if path.is_file():
-                yield path
+        yield from (path for name in sorted(names) if (path := Path(at, name)).is_file())
 
 
 def _tool_of(path: Path, tools: Sequence[CodingTool]) -> CodingTool | None:
@@ -124,7 +120,3 @@ def _tool_of(path: Path, tools: Sequence[CodingTool]) -> CodingTool | None:
     if first is None:  # no JSON, or broken: its name says whose it is
         return next((tool for tool in tools if tool.is_transcript(path)), None)
     return next((tool for tool in tools if tool.is_own(first)), None)
-
-
-def _written(path: Path) -> float:
-    return path.stat().st_mtime
