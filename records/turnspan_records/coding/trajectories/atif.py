@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 from turnspan_records.coding.trajectories import utterances as spoken
@@ -27,22 +28,17 @@ def trajectory(conversation: Conversation, facts: Mapping[str, str]) -> dict[str
         facts: attributes of its first turn, for ``extra``.
     """
     made = _Trajectory()
-    made.session(conversation.steps)
+    made.add(conversation.steps)
     if not made.steps:
         return None
     turns = [one for one in conversation.steps if isinstance(one, TurnRecord)]
     id_ = conversation.session_id or conversation.trace_id
-    written = made.whole(turns[0] if turns else None, id_, _costs(conversation.steps))
+    # A turn's cost has that of its nested turns.
+    costs = [one.cost_usd for one in conversation.steps if not isinstance(one, ToolRecord)]
+    written = made.whole(turns[0] if turns else None, id_, spoken.total(costs))
     extra = {"project": conversation.project, **facts}
     ended = [{"turn_id": one.turn_id, "ended": one.ended_how} for one in turns]
     return {**written, "session_id": id_, "extra": {"turnspan": {**extra, "turns": ended}}}
-
-
-def _costs(steps: Sequence[Step]) -> Any:
-    """A turn's cost has that of its nested turns."""
-    known = [one.cost_usd for one in steps if not isinstance(one, ToolRecord)]
-    cost = spoken.total(known)
-    return None if cost is None else float(cost)
 
 
 class _Trajectory:
@@ -52,30 +48,21 @@ class _Trajectory:
         self.steps: list[dict[str, Any]] = []
         self._calls: list[CallRecord] = []
         self._subagents: list[dict[str, Any]] = []
-        self._last: CallRecord | None = None
 
-    def session(self, steps: Sequence[Step]) -> None:
-        """The steps of a session: root turns one after the other."""
-        for step in spoken.utterances(steps):
-            if isinstance(step, TurnRecord):
-                self.turn(step)
+    def add(self, steps: Sequence[Step], turn: TurnRecord | None = None) -> None:
+        """Add the steps of a turn, or of a session: its turns one after the other. What nests in a
+        turn is a subagent's."""
+        for step in spoken.utterances(steps, turn.user_message if turn else ""):
+            if isinstance(step, SpokenMessage):
+                self._said(step)
+            elif isinstance(step, CallRecord):
+                self._replied(step)
+            elif isinstance(step, ToolRecord):
+                self._ran(step)
+            elif turn is None:
+                self.add(step.steps, step)
             else:
-                self._add(step)
-
-    def turn(self, turn: TurnRecord) -> None:
-        """The steps of a turn; what nests in it is a subagent's."""
-        for step in spoken.utterances(turn.steps, turn.user_message):
-            self._add(step)
-
-    def _add(self, step: spoken.SpokenStep) -> None:
-        if isinstance(step, SpokenMessage):
-            self._said(step)
-        elif isinstance(step, CallRecord):
-            self._replied(step)
-        elif isinstance(step, ToolRecord):
-            self._ran(step)
-        else:
-            self._delegated(step)
+                self._delegated(step)
 
     def _step(self, source: str, message: str, **values: Any) -> None:
         head = {"step_id": len(self.steps) + 1, "source": source, "message": message}
@@ -93,7 +80,6 @@ class _Trajectory:
 
     def _replied(self, call: CallRecord) -> None:
         self._calls.append(call)
-        self._last = call
         calls: list[dict[str, Any]] = []
         results: list[dict[str, Any]] = []
         for id_, request in zip(spoken.call_ids(call.requests), call.requests, strict=True):
@@ -140,26 +126,26 @@ class _Trajectory:
 
     def _delegated(self, turn: TurnRecord) -> None:
         made = _Trajectory()
-        made.turn(turn)
+        made.add(turn.steps, turn)
         if not made.steps:
             return
-        self._subagents.append(made.whole(turn, turn.turn_id, _costs([turn])))
-        reference = {"subagent_trajectory_ref": [{"trajectory_id": turn.turn_id}]}
-        at = spoken.asked_for(turn, self._last.requests) if self._last else None
-        if self._last is None or at is None:
-            self._step("system", f"{turn.agent_name} began", observation={"results": [reference]})
+        self._subagents.append(made.whole(turn, turn.turn_id, turn.cost_usd))
+        reference = {"trajectory_id": turn.turn_id}
+        requests = self._calls[-1].requests if self._calls else ()
+        at = spoken.asked_for(turn, requests)
+        if at is None:
+            result = {"subagent_trajectory_ref": [reference]}
+            self._step("system", f"{turn.agent_name} began", observation={"results": [result]})
             return
-        id_ = spoken.call_ids(self._last.requests)[at]
+        id_ = spoken.call_ids(requests)[at]
         step = next(one for one in reversed(self.steps) if one.get("tool_calls"))
         results: list[dict[str, Any]] = step.setdefault("observation", {"results": []})["results"]
         known = next((one for one in results if one.get("source_call_id") == id_), None)
         if known is None:
-            results.append({"source_call_id": id_, **reference})
-        else:
-            before = known.get("subagent_trajectory_ref", [])
-            known["subagent_trajectory_ref"] = before + reference["subagent_trajectory_ref"]
+            results.append(known := {"source_call_id": id_})
+        known.setdefault("subagent_trajectory_ref", []).append(reference)
 
-    def whole(self, turn: TurnRecord | None, id_: str, cost: float | None) -> dict[str, Any]:
+    def whole(self, turn: TurnRecord | None, id_: str, cost: Decimal | None) -> dict[str, Any]:
         """The trajectory."""
         models = Counter(call.model for call in self._calls if call.model)
         name, version = (turn.agent_name, turn.agent_version) if turn else ("", "")
@@ -170,7 +156,7 @@ class _Trajectory:
             "total_prompt_tokens": spoken.total([one.input_tokens for one in self._calls]),
             "total_completion_tokens": spoken.total([one.output_tokens for one in self._calls]),
             "total_cached_tokens": spoken.total([one.cache_read_tokens for one in self._calls]),
-            "total_cost_usd": cost,
+            "total_cost_usd": spoken.dollars(cost),
             "total_steps": len(self.steps),
         }
         made: dict[str, Any] = {"schema_version": VERSION, "trajectory_id": id_, "agent": agent}
@@ -179,8 +165,12 @@ class _Trajectory:
 
 
 def _metrics(call: CallRecord) -> dict[str, Any]:
-    cost = None if call.cost_usd is None else float(call.cost_usd)
-    extra = without_nothing({"reasoning_tokens": call.reasoning_tokens})
-    tokens = {"prompt_tokens": call.input_tokens, "completion_tokens": call.output_tokens}
-    more = {"cached_tokens": call.cache_read_tokens, "cost_usd": cost, "extra": extra}
-    return without_nothing(tokens | more)
+    return without_nothing(
+        {
+            "prompt_tokens": call.input_tokens,
+            "completion_tokens": call.output_tokens,
+            "cached_tokens": call.cache_read_tokens,
+            "cost_usd": spoken.dollars(call.cost_usd),
+            "extra": without_nothing({"reasoning_tokens": call.reasoning_tokens}),
+        }
+    )

@@ -87,7 +87,7 @@ def _sample(turn: TurnRecord) -> dict[str, Any]:
                 "parent_turn_id": turn.parent_turn_id,
                 "ended": turn.ended_how,
                 "stop_detail": turn.stop_detail,
-                "cost_usd": None if turn.cost_usd is None else float(turn.cost_usd),
+                "cost_usd": spoken.dollars(turn.cost_usd),
             }
         ),
         "uuid": turn.turn_id,
@@ -107,12 +107,8 @@ def _exchange(call: CallRecord) -> list[dict[str, Any]]:
         text = spoken.result_text(request)
         if text is None:
             continue
-        result: dict[str, Any] = {
-            "role": "tool",
-            "content": text,
-            "tool_call_id": id_,
-            "function": request.name,
-        }
+        result: dict[str, Any] = {"role": "tool", "content": text}
+        result |= {"tool_call_id": id_, "function": request.name}
         ran = request.execution
         if ran is not None and ran.failed:
             result["error"] = {"type": "unknown", "message": ran.error_message or text}
@@ -160,12 +156,11 @@ def _model_usage(calls: Sequence[CallRecord]) -> dict[str, Any]:
     given = spoken.total([one.input_tokens for one in calls]) or 0
     said = spoken.total([one.output_tokens for one in calls]) or 0
     cached = spoken.total([one.cache_read_tokens for one in calls])
-    cost = spoken.total([one.cost_usd for one in calls])
     return {
         "input_tokens": max(0, given - (cached or 0)),
         "output_tokens": said,
         "total_tokens": given + said,
         "input_tokens_cache_read": cached,
         "reasoning_tokens": spoken.total([one.reasoning_tokens for one in calls]),
-        "total_cost": None if cost is None else float(cost),
+        "total_cost": spoken.dollars(spoken.total([one.cost_usd for one in calls])),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -78,11 +79,8 @@ def _was_asked(turn: TurnRecord) -> bool:
 
 def left_out(messages: Sequence[MessageRecord]) -> dict[str, int]:
     """The number of parts by type that no format here has a place for: images, files, ..."""
-    found: dict[str, int] = {}
-    for type_ in (str(part.get("type")) for one in messages for part in one.parts):
-        if type_ not in _PLACED:
-            found[type_] = found.get(type_, 0) + 1
-    return found
+    types = (str(part.get("type")) for one in messages for part in one.parts)
+    return dict(Counter(one for one in types if one not in _PLACED))
 
 
 def reply_text(call: CallRecord) -> str:
@@ -130,20 +128,24 @@ def call_ids(requests: Sequence[ToolRequestRecord]) -> list[str]:
 
 def asked_for(turn: TurnRecord, requests: Sequence[ToolRequestRecord]) -> int | None:
     """Which of the requests ran while a nested turn began: the last one that did."""
-    found: int | None = None
-    for at, request in enumerate(requests):
+    for at, request in reversed(list(enumerate(requests))):
         ran = request.execution
-        if ran is not None:
-            took = timedelta(seconds=ran.duration)
-            if ran.start_time <= turn.start_time <= ran.start_time + took:
-                found = at
-    return found
+        if ran and timedelta() <= turn.start_time - ran.start_time <= timedelta(
+            seconds=ran.duration
+        ):
+            return at
+    return None
 
 
 def total(numbers: Sequence[int | Decimal | None]) -> Any:
     """The sum of what is known; ``None`` where nothing is."""
     known = [one for one in numbers if one is not None]
     return sum(known) if known else None
+
+
+def dollars(cost: Decimal | None) -> float | None:
+    """A cost as JSON has it."""
+    return None if cost is None else float(cost)
 
 
 def written_time(time: datetime) -> str:
