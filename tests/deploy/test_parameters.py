@@ -44,7 +44,7 @@ LOOKED_AT = {
         *("', '.join(names)", "', '.join(values)"),
     },
     "follower.py": {"', '.join(names)", "values"},
-    "telemetry_join.py": {"record.table", "key", "', '.join(names)", "', '.join(values)"},
+    "telemetry_join.py": {"key", "table"},
     "lookup.py": {"kind", "column", "place", "table", "_TESTS[how]"},
     "inventory.py": {"kind", "column", "table"},
     "comparison.py": {"column"},

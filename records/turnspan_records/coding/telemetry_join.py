@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -38,6 +38,7 @@ _LATE: Final = 900 * 10**9
 """How long after it was made a row lands, in nanoseconds."""
 _STATED: Final = "provider"
 """The price version of a cost that was stated."""
+_MARKED: Final = {"scopes": sorted(CODING_SCOPES), "mark": semconv.CODING_TELEMETRY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +52,15 @@ class _Measured:
     price_version: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _MeasuredRow:
     """A record of a transcript, or what telemetry told of one."""
 
     table: str
-    ids: frozenset[tuple[str, str]]
-    """With their session."""
-    alike: tuple[str, str]
-    """The session, and what those of one thing have in common besides: token counts, or the tool's
-    name."""
+    session: str
+    ids: frozenset[str]
+    alike: str
+    """What those of one thing have in common besides: token counts, or the tool's name."""
     end: int
     measured: _Measured
     span_id: str = ""
@@ -80,48 +80,38 @@ class TelemetryJoin:
         Raises:
             StoreError: as ``Store.query``.
         """
-        now = time.time_ns()
-        told: dict[str, Any] = {"scopes": sorted(CODING_SCOPES), "mark": semconv.CODING_TELEMETRY}
-        named = list(sessions)
+        now, named = time.time_ns(), list(sessions)
         if not named:
-            given = {**told, "since": self._since}
+            given = {**_MARKED, "since": self._since}
             rows = store.query(statement("coding/telemetry_sessions"), given).rows
             named = [str(row[0]) for row in rows]
-        some = (named[at : at + _SESSIONS] for at in range(0, len(named), _SESSIONS))
-        changed = sum(_join(store, each, told) for each in some)
-        if not sessions:
             self._since = max(0, now - _LATE)
-        return changed
-
-
-def _join(store: Store, sessions: list[str], told: Mapping[str, Any]) -> int:
-    given = {"sessions": sessions}
-    spans = store.query(statement("coding/telemetry"), {**given, **told}).rows
-    facts = [fact for row in spans if (fact := _fact(row)) is not None]
-    rows = [_row(row) for row in store.query(statement("coding/measured_calls"), given).rows]
-    changed: dict[str, dict[str, _Measured]] = {}
-    for table in ("llm_call", "tool_call"):
-        pairs = _pairs(
-            [row for row in rows if row.table == table],
-            [fact for fact in facts if fact.table == table],
+        return sum(
+            _join(store, named[at : at + _SESSIONS]) for at in range(0, len(named), _SESSIONS)
         )
-        better = ((row, _completed(row.measured, fact.measured)) for row, fact in pairs)
-        changed[table] = {row.span_id: found for row, found in better if found != row.measured}
-    _rewrite(store, LlmCall, sessions, "span_id", changed["llm_call"])
-    _rewrite(store, ToolCall, sessions, "span_id", changed["tool_call"])
-    calls = changed["llm_call"]
-    if any(row.span_id in calls and calls[row.span_id].cost != row.measured.cost for row in rows):
-        _price_turns(store, sessions, rows, calls)
-    return sum(map(len, changed.values()))
+
+
+def _join(store: Store, sessions: list[str]) -> int:
+    given = {"sessions": sessions}
+    told = store.query(statement("coding/telemetry"), {**given, **_MARKED}).rows
+    facts = [fact for row in told if (fact := _fact(row)) is not None]
+    rows = [_row(row) for row in store.query(statement("coding/measured_calls"), given).rows]
+    better = [(row, _completed(row.measured, fact.measured)) for row, fact in _pairs(rows, facts)]
+    better = [(row, found) for row, found in better if found != row.measured]
+    for record in (LlmCall, ToolCall):
+        found = {row.span_id: one for row, one in better if row.table == record.table}
+        _rewrite(store, record, sessions, "span_id", found, tuple(_VALUES))
+    if any(row.measured.cost != found.cost for row, found in better):
+        _price_turns(store, sessions, rows, {row.span_id: found.cost for row, found in better})
+    return len(better)
 
 
 def _row(row: Sequence[Any]) -> _MeasuredRow:
     session, span_id, turn_id, table, ids, alike, start, duration, first, tries, cost, version = row
     measured = _Measured(float(duration), first, int(tries), cost, str(version))
     end = int(start) + round(float(duration) * 1e9)
-    known = frozenset((str(session), str(one)) for one in ids if one)
-    like = (str(session), str(alike or ""))
-    return _MeasuredRow(str(table), known, like, end, measured, span_id, turn_id)
+    known = frozenset(str(one) for one in ids if one)
+    return _MeasuredRow(table, session, known, str(alike or ""), end, measured, span_id, turn_id)
 
 
 def _fact(row: Sequence[Any]) -> _MeasuredRow | None:
@@ -129,52 +119,51 @@ def _fact(row: Sequence[Any]) -> _MeasuredRow | None:
     session, name, scope, attributes, start, duration = row
     said: dict[str, Any] = {key: value for key, value in attributes.items() if value != ""}
     said[semconv.OPERATION_NAME] = said.pop(semconv.CODING_TELEMETRY, "")
-    said[semconv.RESPONSE_TIME_TO_FIRST_CHUNK] = number(
-        said.get(semconv.RESPONSE_TIME_TO_FIRST_CHUNK)
-    )
+    first = number(said.get(semconv.RESPONSE_TIME_TO_FIRST_CHUNK))
+    said[semconv.RESPONSE_TIME_TO_FIRST_CHUNK] = first
     call = foreign_dialects.read(ForeignSpan(str(name), str(scope), said))
     if call is None:
         return None
     end = int(start) + round(float(duration) * 1e9)
     if call.kind == foreign_dialects.TOOL:
-        ids = frozenset((str(session), one) for one in (call.tool_call_id,) if one)
-        like = (str(session), call.tool_name)
-        return _MeasuredRow("tool_call", ids, like, end, _Measured(float(duration)))
-    if call.kind != foreign_dialects.INFERENCE or call.error_type:  # one that failed is in no file
+        id_, alike, measured = call.tool_call_id, call.tool_name, _Measured(float(duration))
+    elif call.kind == foreign_dialects.INFERENCE and not call.error_type:
+        cost = said.get("cost_usd")
+        id_, alike = call.response_id, f"{call.usage.input_tokens} {call.usage.output_tokens}"
+        measured = _Measured(
+            float(duration),
+            call.time_to_first_chunk,
+            int(call.extra.get(semconv.TRIES) or said.get(semconv.TRIES) or 1),
+            Decimal(str(cost)) if cost else None,
+            _STATED if cost else "",
+        )
+    else:  # a call that failed is in no file
         return None
-    cost = said.get("cost_usd")
-    measured = _Measured(
-        float(duration),
-        call.time_to_first_chunk,
-        int(call.extra.get(semconv.TRIES) or said.get(semconv.TRIES) or 1),
-        Decimal(str(cost)) if cost else None,
-        _STATED if cost else "",
-    )
-    like = (str(session), f"{call.usage.input_tokens} {call.usage.output_tokens}")
-    ids = frozenset((str(session), one) for one in (call.response_id,) if one)
-    return _MeasuredRow("llm_call", ids, like, end, measured)
+    table = "tool_call" if call.kind == foreign_dialects.TOOL else "llm_call"
+    return _MeasuredRow(table, session, frozenset([id_] if id_ else ()), alike, end, measured)
 
 
 def _pairs(
     rows: Sequence[_MeasuredRow], facts: Sequence[_MeasuredRow]
-) -> Iterable[tuple[_MeasuredRow, _MeasuredRow]]:
-    by_id = {one: fact for fact in facts for one in fact.ids}
-    alike: defaultdict[tuple[str, str], list[_MeasuredRow]] = defaultdict(list)
-    named = {one for row in rows for one in row.ids}
-    for fact in facts:
-        if fact.alike[1] and not fact.ids & named:
-            alike[fact.alike].append(fact)
+) -> Iterator[tuple[_MeasuredRow, _MeasuredRow]]:
+    by_id = {(one.table, one.session, id_): one for one in facts for id_ in one.ids}
+    named = {(one.table, one.session, id_) for one in rows for id_ in one.ids}
+    alike: defaultdict[tuple[str, str, str], list[_MeasuredRow]] = defaultdict(list)
+    for one in facts:
+        if one.alike and not any((one.table, one.session, id_) in named for id_ in one.ids):
+            alike[one.table, one.session, one.alike].append(one)
     for row in rows:
-        found = [by_id[one] for one in sorted(row.ids) if one in by_id]
-        others = alike[row.alike]
-        if not found and others:
+        known = (by_id.get((row.table, row.session, id_)) for id_ in sorted(row.ids))
+        fact = next(filter(None, known), None)
+        others = alike[row.table, row.session, row.alike]
+        if fact is None and others:
             end = row.end
             nearest = min(others, key=lambda one: abs(one.end - end))
             if abs(nearest.end - end) <= _APART:
                 others.remove(nearest)
-                found = [nearest]
-        if found:
-            yield row, found[0]
+                fact = nearest
+        if fact is not None:
+            yield row, fact
 
 
 def _completed(row: _Measured, fact: _Measured) -> _Measured:
@@ -189,14 +178,20 @@ def _completed(row: _Measured, fact: _Measured) -> _Measured:
     )
 
 
-_VALUES: Final = {
-    "duration": "{durations:Array(Float64)}[place]",
-    "time_to_first_chunk": "nullIf({firsts:Array(Float64)}[place], -1)",
-    "tries": "toUInt8(least({tries:Array(UInt32)}[place], 255))",
-    "cost_usd": "toDecimal64OrNull({costs:Array(String)}[place], 12)",
-    "price_version": "{versions:Array(String)}[place]",
-    "written_at": "addMicroseconds(written_at, 1)",
+_VALUES: Final[dict[str, tuple[str, Callable[[_Measured], Any]]]] = {
+    "duration": ("{duration:Array(Float64)}[place]", lambda one: one.duration),
+    "time_to_first_chunk": (
+        "nullIf({time_to_first_chunk:Array(Float64)}[place], -1)",
+        lambda one: -1.0 if one.first is None else one.first,
+    ),
+    "tries": ("toUInt8(least({tries:Array(UInt32)}[place], 255))", lambda one: one.tries),
+    "cost_usd": (
+        "toDecimal64OrNull({cost_usd:Array(String)}[place], 12)",
+        lambda one: "" if one.cost is None else f"{one.cost:f}",
+    ),
+    "price_version": ("{price_version:Array(String)}[place]", lambda one: one.price_version),
 }
+"""Columns that are written anew: by which expression, of which values."""
 
 
 def _rewrite(
@@ -205,51 +200,41 @@ def _rewrite(
     sessions: list[str],
     key: str,
     found: Mapping[str, _Measured],
-    only: Sequence[str] = tuple(_VALUES),
+    only: Sequence[str],
 ) -> None:
     names = [name for name, _ in columns(record)]
-    used = {name: _VALUES[name] for name in only if name in _VALUES}
-    values = [f"{used.get(name, name)} AS {name}" for name in names]
-    sql = statement(
-        "coding/rewrite",
-        table=record.table,
-        key=key,
-        names=", ".join(names),
-        values=", ".join(values),
-    )
+    used = [name for name in names if name in only]
+    new = {name: _VALUES[name][0] for name in used}
+    new["written_at"] = "addMicroseconds(written_at, 1)"
+    values = ", ".join(f"{new.get(name, name)} AS {name}" for name in names)
+    table = {"table": record.table, "names": ", ".join(names), "values": values}
+    sql = statement("coding/rewrite", key=key, **table)
     ids = sorted(found)
     for start in range(0, len(ids), _TOGETHER):
         some = ids[start : start + _TOGETHER]
-        each = [found[one] for one in some]
-        given: dict[str, Any] = {
-            "sessions": sessions,
-            "ids": some,
-            "durations": [one.duration for one in each],
-            "firsts": [-1.0 if one.first is None else one.first for one in each],
-            "tries": [one.tries for one in each],
-            "costs": ["" if one.cost is None else f"{one.cost:f}" for one in each],
-            "versions": [one.price_version for one in each],
-        }
-        asked = {name: value for name, value in given.items() if f"{{{name}:" in sql}
-        store.command(sql, asked, {"final": 1})
+        given = {name: [_VALUES[name][1](found[one]) for one in some] for name in used}
+        store.command(sql, {**given, "sessions": sessions, "ids": some}, {"final": 1})
 
 
 def _price_turns(
-    store: Store, sessions: list[str], rows: Sequence[_MeasuredRow], calls: Mapping[str, _Measured]
+    store: Store,
+    sessions: list[str],
+    rows: Sequence[_MeasuredRow],
+    calls: Mapping[str, Decimal | None],
 ) -> None:
     """A turn costs what its calls do, and those of the turns inside it."""
     turns = store.query(statement("coding/turn_costs"), {"sessions": sessions}).rows
     around = {str(turn): str(parent) for turn, parent, _ in turns}
     sums: defaultdict[str, list[Decimal]] = defaultdict(list)
     for row in rows:
-        cost = calls.get(row.span_id, row.measured).cost
-        turn = row.turn_id
+        cost, turn = calls.get(row.span_id, row.measured.cost), row.turn_id
         while cost is not None and turn and len(sums[turn]) <= len(rows):
             sums[turn].append(cost)
             turn = around.get(turn, "")
+    costs = {turn: sum(some, Decimal(0)) for turn, some in sums.items() if some}
     found = {
-        str(turn): _Measured(0.0, cost=sum(sums[str(turn)], Decimal(0)))
-        for turn, _, cost in turns
-        if sums[str(turn)] and sum(sums[str(turn)], Decimal(0)) != cost
+        str(turn): _Measured(0.0, cost=costs[str(turn)])
+        for turn, _, before in turns
+        if costs.get(str(turn), before) != before
     }
-    _rewrite(store, TurnSummary, sessions, "turn_id", found, ("cost_usd", "written_at"))
+    _rewrite(store, TurnSummary, sessions, "turn_id", found, ("cost_usd",))
