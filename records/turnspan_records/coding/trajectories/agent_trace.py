@@ -13,6 +13,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from itertools import groupby
 from typing import Any, Final
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
@@ -120,31 +121,28 @@ def _patched(texts: Iterable[str], path: str, alone: bool) -> _Lines:
 def _member(value: Any, name: str) -> Any:
     """The member of a name, in an object or in one inside of it; ``None``: there is none."""
     items = as_dict(value) or {}
-    found = items.get(name)
-    for one in items.values():
-        found = _member(one, name) if found is None else found
-    return found
+    inside = (found for one in items.values() if (found := _member(one, name)) is not None)
+    return items[name] if items.get(name) is not None else next(inside, None)
 
 
 def _hunks(value: Any) -> _Lines:
     """Of an object the first member that has any: others say the same again."""
     if isinstance(value, str):
-        return _diffed(value)
+        return _diffed(value.split("\n"))
     if (items := as_dict(value)) is None:
         return [line for one in as_list(value) or [] for line in _hunks(one)]
     if isinstance(start := items.get("newStart"), int):
-        lines = as_list(items.get("lines")) or []
-        return _diffed("\n".join([f"@@ -0 +{start} @@", *map(str, lines)]))
+        return _diffed([f"@@ -0 +{start} @@", *map(str, as_list(items.get("lines")) or [])])
     found: _Lines = []
     for one in items.values():
         found = found or _hunks(one)
     return found
 
 
-def _diffed(diff: str) -> _Lines:
+def _diffed(diff: Sequence[str]) -> _Lines:
     lines: _Lines = []
     at = 0
-    for line in diff.split("\n"):
+    for line in diff:
         if begun := _HUNK.match(line):
             at = int(begun[1])
         elif at and line[:1] in (" ", "+", ""):
@@ -200,15 +198,13 @@ def _relative(path: str, folder: str) -> str:
 
 def _ranges(lines: _Lines) -> list[dict[str, Any]]:
     """Runs of lines, each with the hash of its text."""
-    runs: list[_Lines] = []
-    for line in sorted(dict(lines).items()):
-        if runs and line[0] == runs[-1][-1][0] + 1:
-            runs[-1].append(line)
-        else:
-            runs.append([line])
     made: list[dict[str, Any]] = []
-    for run in runs:
-        text = "\n".join(text for _, text in run).encode()
+    ordered = enumerate(sorted(dict(lines).items()))
+    for _, run in groupby(ordered, key=lambda one: one[1][0] - one[0]):
+        written = [line for _, line in run]
+        text = "\n".join(text for _, text in written).encode()
         digest = f"sha256:{hashlib.sha256(text).hexdigest()[:32]}"
-        made.append({"start_line": run[0][0], "end_line": run[-1][0], "content_hash": digest})
+        made.append(
+            {"start_line": written[0][0], "end_line": written[-1][0], "content_hash": digest}
+        )
     return made

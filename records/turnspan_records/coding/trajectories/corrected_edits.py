@@ -8,7 +8,6 @@ prompt complains, or the first turn was judged ``modified`` or ``rejected``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
@@ -26,11 +25,8 @@ _EDITORS: Final = sorted(EDITORS)
 """A command's arguments have no text of a file alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class _EditCall:
-    row: Mapping[str, Any]
-    arguments: dict[str, Any]
-    change: FileChange
+_EditCall = tuple[Mapping[str, Any], dict[str, Any], FileChange]
+"""A row, its arguments and the change that they are."""
 
 
 def corrected_edits(
@@ -49,7 +45,7 @@ def corrected_edits(
             changes = changes_of(str(row["name"]), str(row["arguments"])) if arguments else []
             if len(changes) != 1 or changes[0].after is None:
                 continue
-            edit = _EditCall(row, arguments, changes[0])
+            edit = (row, arguments, changes[0])
             beside = _object(row["beside"])
             if beside.get("userModified") is True and isinstance(beside.get("newString"), str):
                 yield from _corrected(edit, beside["newString"])
@@ -83,9 +79,10 @@ def _object(text: object) -> dict[str, Any]:
 
 def _edited_again(one: _EditCall, later: _EditCall) -> str:
     """The text of an edit as a later turn left it; empty where the later edit is no correction."""
-    before, after, own = later.change.before, later.change.after, one.change
-    wanted = later.row["complains"] or one.row["refused"]
-    elsewhere = own.path != later.change.path or one.row["turn_id"] == later.row["turn_id"]
+    (row, _, own), (later_row, _, change) = one, later
+    before, after = change.before, change.after
+    wanted = later_row["complains"] or row["refused"]
+    elsewhere = own.path != change.path or row["turn_id"] == later_row["turn_id"]
     if elsewhere or not wanted or after is None:
         return ""
     if before is None:  # the whole file again
@@ -96,11 +93,12 @@ def _edited_again(one: _EditCall, later: _EditCall) -> str:
 
 def _corrected(edit: _EditCall, text: str, *spans: str) -> Iterator[CorrectedEdit]:
     """The edit with another new text, where an argument is the new text."""
-    row, new = edit.row, "\n".join(edit.change.after or ())
-    for name, value in edit.arguments.items():
+    row, arguments, change = edit
+    new = "\n".join(change.after or ())
+    for name, value in arguments.items():
         if value in (new, f"{new}\n") and text.rstrip("\n") != new:
             end = "\n" if value != new and not text.endswith("\n") else ""
-            changed = {**edit.arguments, name: text + end}
+            changed = {**arguments, name: text + end}
             found = (str(row["project"]), str(row["turn_id"]), str(row["call_id"]))
             yield CorrectedEdit(*found, changed, spans)
             return
