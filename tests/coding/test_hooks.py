@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 import sys
 import time
@@ -85,6 +87,40 @@ class Work:
         return {str(row[0]): str(row[1]) for row in rows}
 
 
+@pytest.fixture
+def slow_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Users who end a session long after its last turn."""
+    monkeypatch.setattr("turnspan_records.coding.edit_outcomes._SOON", 0.0)
+
+
+def test_a_session_that_ends_with_its_turn_is_judged_when_it_is_resumed(
+    server_dsn: Dsn, tmp_path: Path
+) -> None:
+    """``claude -p`` ends before anybody has seen its edits. What such sessions leave goes."""
+    work = Work(tmp_path, server_dsn)
+    work.turn("alone", a=("one", "1"))
+    work.hook("SessionEnd")
+    assert work.judged() == {}
+    work.file.write_text("i\ntwo\n")
+    notes = sorted((server_dsn.spool / "coding").glob("?" * 24 + ".*"))
+    assert [one.suffix for one in notes] == [".json", ".lock"]
+    old = [one.with_stem("0" * 24) for one in notes]
+    for one in old:
+        one.touch()
+        os.utime(one, (0, 0))
+    work.turn("resumed", b=("", "new"))
+    assert work.judged() == {"alone": "modified"}
+    work.session.ask("nothing to edit")
+    work.hook("Stop")
+    (note,) = (one for one in notes if one.suffix == ".json")
+    note.write_text(re.sub(r'"noted_at":[\d.]+', '"noted_at":1.0', note.read_text()))
+    work.hook("SessionEnd")
+    assert work.judged() == {"alone": "modified", "resumed": "used"}
+    assert not note.exists()
+    assert not any(one.exists() for one in old)
+
+
+@pytest.mark.usefixtures("slow_users")
 def test_what_becomes_of_edits_is_the_turns_outcome(server_dsn: Dsn, tmp_path: Path) -> None:
     """Kept, undone by hand or by git (also what was committed), changed or partly kept; a person's
     judgment holds before it, and the same event again adds nothing."""
@@ -129,6 +165,7 @@ def test_what_becomes_of_edits_is_the_turns_outcome(server_dsn: Dsn, tmp_path: P
     assert rows == {**whole, "kept": "rejected"}
 
 
+@pytest.mark.usefixtures("slow_users")
 def test_codex_tells_of_prompts_interruptions_and_the_end(server_dsn: Dsn, tmp_path: Path) -> None:
     """So its last turn is judged too. A turn that was cut short without a word is not: no one knows
     how the agent left its files."""

@@ -36,6 +36,10 @@ AUTHOR: Final = "passive:coding-hooks"
 SOURCE: Final = "machine:hook"
 _PATIENCE: Final = 60.0
 """Seconds that a hook waits for another one of its session."""
+_SOON: Final = 20.0
+"""Seconds after a turn in which nobody looks at what it edited and ends the session."""
+_KEPT: Final = 30 * 86_400
+"""Seconds until the notes and locks of a session that nobody ended go."""
 _LARGEST: Final = 16 * 2**20
 """Bytes of a file that is looked at."""
 _MISSING: Final = "missing"
@@ -51,6 +55,8 @@ class EditedTurn:
     """When the last edit that is noted began, in nanoseconds since the epoch."""
     files: dict[str, list[str]]
     """By path: the file's state as the agent left it, then those from before."""
+    noted_at: float = 0.0
+    """In seconds since the epoch."""
     judged: bool = False
 
 
@@ -83,6 +89,22 @@ class EditJudge:
         finally:
             if lock is not None:
                 lock.release()
+
+    def end(self) -> None:
+        """The session is over: judge its last turn, unless it ends with that turn, as ``claude -p``
+        does: nobody has seen the edits yet. Then the note stays for who resumes the session. Raises
+        as ``judge``.
+        """
+        known = self._known()
+        if known is not None and not known.judged and time.time() - known.noted_at < _SOON:
+            return
+        self.judge()
+        with contextlib.suppress(FileNotFoundError):
+            remove(self._path)
+        for path in self._path.parent.glob("?" * len(self._path.stem) + ".*"):
+            with contextlib.suppress(OSError):  # another hook was first
+                if path.stat().st_mtime < time.time() - _KEPT:
+                    path.unlink()
 
     def judge(self, edited_again: Collection[str] = ()) -> None:
         """Judge the turn that was noted last, once, by its files but those that were edited again.
@@ -133,12 +155,8 @@ class EditJudge:
         files = {str(path): [_state(path), *_before(path, each)] for path, each in by_file.items()}
         if known is not None and known.turn_id != turn_id:
             self.judge(edited_again=files)
-        self._write(EditedTurn(project, turn_id, max(int(edit[2]) for edit in edits), files))
-
-    def forget(self) -> None:
-        """The session is over: nothing of it is noted any more."""
-        with contextlib.suppress(FileNotFoundError):
-            remove(self._path)
+        until = max(int(edit[2]) for edit in edits)
+        self._write(EditedTurn(project, turn_id, until, files, time.time()))
 
     def _write(self, noted: EditedTurn) -> None:
         write_whole(self._path, orjson.dumps(asdict(noted)))

@@ -82,17 +82,16 @@ def land_event(tool: str, text: str, dsn: Dsn) -> None:
     spool = Spool(dsn.spool)
     judge = EditJudge(spool, event.session_id, event.folder)
     with judge.alone():
-        if event.name in (PROMPT, END):  # before the agent edits again
+        if event.name == PROMPT:  # before the agent edits again
             judge.judge()
-        if event.name == PROMPT:
             return
+        if event.name == END:
+            judge.end()
         with open_dsn(dsn, create=True) as store:
             if event.transcript is not None:
                 _land(tool, event.transcript, store, spool)
             TelemetryJoin().join(store, [event.session_id])
-            if event.name == END:  # of a turn cut short it is not known how it left the files
-                judge.forget()
-            else:
+            if event.name != END:  # of a turn cut short it is not known how it left the files
                 judge.note(store)
             ship(store, spool=spool)
 
