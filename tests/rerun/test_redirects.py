@@ -14,13 +14,17 @@ import httpx
 import openai
 import pytest
 import requests
+from opentelemetry import trace
 
 import turnspan
 from support.google_sdk import genai
 from support.plain_clients import CLIENTS, Send
 from support.rerun_protocol import ProtocolServer, rerun_here
 from turnspan import semconv
+from turnspan.patching.models_on_the_wire import INSIDE
+from turnspan.providers.litellm.calls import LiteLLMChat
 from turnspan.testing import ModelServer, record
+from turnspan.tracing.begin_call import begin
 
 HOSTED = "https://api.openai.com/v1/chat/completions"
 LOCAL = "http://127.0.0.1:9/v1/chat/completions"  # where nothing listens, as an Ollama that is off
@@ -75,6 +79,29 @@ def test_a_connection_serves_one_request_here_and_the_next_one_there(
             assert ask(model) == [200, 200]
         assert (len(live.requests), len(protocol.requests)) == (4, 4)
         assert ask(model) == [200, 200] and len(live.requests) == 6
+
+
+def test_a_framework_s_call_is_told_of_before_its_request(rerun: ProtocolServer) -> None:
+    """As the program made it, once a request: also of a stream, whose request is sent when its
+    first piece is fetched. Requests outside of it name none."""
+    said = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stop": ["\u202e\0"]}
+    with record():
+        tracer = trace.get_tracer("framework")
+        call = begin(tracer, LiteLLMChat(), {}, said, stream=False)
+        assert call is not None
+        call.gateway = True
+        call.enter()
+        httpx.post("https://api.anthropic.com/v1/messages", content=BODY)
+        call.leave()
+        httpx.post(HOSTED, content=BODY)
+        token = INSIDE.set(call)
+        httpx.post(HOSTED, content=BODY)
+        INSIDE.reset(token)
+        call.close(None)
+    ids = [sent.headers.get("x-turnspan-framework-call") for sent in rerun.requests]
+    known = {"operation": "chat", "dialect": "openai.chat", "model": "m", "request": said}
+    assert ids[0] and ids == [ids[0], None, ids[0]]
+    assert rerun.calls == [{"id": ids[0], **known}] * 2
 
 
 Call = Callable[[int], str]

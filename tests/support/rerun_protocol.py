@@ -43,6 +43,8 @@ class ProtocolServer:
     requests: list[RedirectedRequest] = field(default_factory=list[RedirectedRequest])
     asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     notes: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """The framework's calls of requests."""
     tools: dict[str, deque[dict[str, Any]]] = field(default_factory=lambda: defaultdict(deque))
     port: int = 0
 
@@ -61,6 +63,9 @@ class ProtocolServer:
     def say(self, path: str, question: dict[str, Any]) -> dict[str, Any]:
         if path == "/turnspan/note":
             self.notes.append(question)
+            return {}
+        if path == "/turnspan/call":
+            self.calls.append(question)
             return {}
         self.asked.append(question)
         waiting = self.tools[question["name"]]

@@ -55,7 +55,11 @@ def _print_report(report: RerunReport, page: Page) -> None:
     for (kind, text), times in Counter((n.kind, n.text) for n in report.notes).items():
         again = f" ({times} times)" if times > 1 else ""
         page.line((one_line(f"{_NOTES.get(kind, kind)} {text}{again}"), styles.WARN))
-    _print_unasked(report, page)
+    if report.unasked:
+        numbers = ", ".join(str(one.number) for one in report.unasked[:_MOST])
+        more = "" if len(report.unasked) <= _MOST else ", …"
+        calls = counted(len(report.unasked), "recorded call")
+        page.line((f"{calls} never asked for: {numbers}{more}", styles.WARN))
     if not report.divergences:
         page.line(("no divergence", styles.GOOD))
         return
@@ -67,11 +71,3 @@ def _print_report(report: RerunReport, page: Page) -> None:
             page.line((one_line(line), style))
     if more:
         page.line((f"{counted(len(more), 'divergence')} after it", styles.FAINT))
-
-
-def _print_unasked(report: RerunReport, page: Page) -> None:
-    if report.unasked:
-        numbers = ", ".join(str(one.number) for one in report.unasked[:_MOST])
-        more = "" if len(report.unasked) <= _MOST else ", …"
-        calls = counted(len(report.unasked), "recorded call")
-        page.line((f"{calls} never asked for: {numbers}{more}", styles.WARN))

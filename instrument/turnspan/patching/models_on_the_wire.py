@@ -15,8 +15,9 @@ from typing import Any, Final, cast
 
 from turnspan.runtime.later import later
 
-INSIDE: Final[ContextVar[bool]] = ContextVar("turnspan-inside-recorded", default=False)
-"""Set while a recorded stream fetches its next piece, which may be when its request is sent."""
+INSIDE: Final[ContextVar[object]] = ContextVar("turnspan-inside-recorded", default=False)
+"""Set while a recorded stream fetches its next piece, which may be when its request is sent: to its
+call, where a rerun is to know that, else to ``True``."""
 
 _HOSTS: Final = frozenset(
     {

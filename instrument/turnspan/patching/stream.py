@@ -27,7 +27,8 @@ _FINISH = guard("stream.finish")
 class StreamRecord:
     """One stream's call and what has arrived so far."""
 
-    _call: ModelCall | None = None
+    call: ModelCall | None = None
+    """``None`` once it has ended."""
 
     def __init__(self, call: ModelCall) -> None:
         self.accumulator = call.endpoint.accumulator()
@@ -35,7 +36,7 @@ class StreamRecord:
         call.chunks = call.state.metrics.chunk_clock()
         self.fold = _folding(self.accumulator, call.chunks)
         call.streams(self.accumulator.response)
-        self._call = call
+        self.call = call
 
     def broken(self, error: BaseException, chunk: Any) -> bool:
         """Folding a chunk failed; true if the chunk must stay hidden all the same."""
@@ -44,7 +45,7 @@ class StreamRecord:
 
     def finish(self, outcome: str, error: BaseException | None = None) -> None:
         """The stream is over; ends the span the first time it is called."""
-        call, self._call = self._call, None
+        call, self.call = self.call, None
         if call is None:
             return
         response: Any = None
@@ -57,7 +58,7 @@ class StreamRecord:
             call.close(response, response, error=error, outcome=outcome, first_chunk=first)
 
     def __del__(self) -> None:
-        if self._call is not None:
+        if self.call is not None:
             with _FINISH:
                 self.finish(ABANDONED)
 

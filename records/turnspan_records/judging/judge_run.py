@@ -106,17 +106,16 @@ def judge_turns(
         new = [one for one in groups[key] if (one[0].project, one[0].id) not in judged]
         _write(spool, judge, key, new, said[key])
         report.known += len(groups[key])
-    scores = [(one.score, len(groups[key])) for key, one in said.items()]
-    report.labels.update(one.label for key, one in said.items() for _ in groups[key] if one.label)
     left = {key: each for key, each in groups.items() if key not in said}
     for key, verdict in _asked(judge, left, parallel, report):
         _write(spool, judge, key, left[key], verdict)
         report.judged += len(left[key])
         report.by_position += verdict.by_position * len(left[key])
-        scores.append((verdict.score, len(left[key])))
-        report.labels.update(verdict.label for _ in left[key] if verdict.label)
+        said[key] = verdict
         progress(report.known + report.judged, report.turns)
-    numbers = [score for score, n in scores if score is not None for _ in range(n)]
+    each = [verdict for key, verdict in said.items() for _ in groups[key]]
+    report.labels.update(one.label for one in each if one.label)
+    numbers = [one.score for one in each if one.score is not None]
     report.score = fmean(numbers) if numbers else None
     report.cost_usd = judge.cost_usd
     return report

@@ -165,7 +165,7 @@ class LiteLLMSdk:
         record: StreamRecord | None = stream.__dict__.get(RECORD)
         if record is None:
             return wrapped(*args, **kwargs)
-        token = INSIDE.set(True) if record.accumulator.first is None else None
+        token = INSIDE.set(record.call or True) if record.accumulator.first is None else None
         try:
             chunk = wrapped(*args, **kwargs)
         except BaseException as error:
@@ -189,7 +189,7 @@ class LiteLLMSdk:
     async def _anext(
         self, wrapped: Function, record: StreamRecord, args: Args, kwargs: Kwargs
     ) -> Any:
-        token = INSIDE.set(True) if record.accumulator.first is None else None
+        token = INSIDE.set(record.call or True) if record.accumulator.first is None else None
         try:
             chunk = await wrapped(*args, **kwargs)
         except BaseException as error:

@@ -12,10 +12,12 @@ from typing import Any, Final
 from opentelemetry import trace
 
 from turnspan.content.model import dumps
+from turnspan.patching.models_on_the_wire import INSIDE
 from turnspan.runtime.errors import TurnspanError
 from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.begin_call import current_call
 from turnspan.tracing.context import active_turn
+from turnspan.tracing.model_call import ModelCall
 from turnspan.wire.rerunning.environment import RerunEnvironment
 
 SECRET: Final = "x-turnspan-rerun"
@@ -44,8 +46,8 @@ class ServerClient:
         name = f"[{host}]" if ":" in host else host
         port = port or (443 if scheme == "https" else 80)
         found = {SECRET: self._secret, ORIGIN: f"{scheme}://{name}:{port}", PLACE: place()}
-        call = current_call()
-        if call is not None and call.gateway and call.request is not None:
+        call = current_call() or INSIDE.get()
+        if isinstance(call, ModelCall) and call.gateway and call.request is not None:
             # Its record is of the framework's own call, which is translated on its way.
             found[CALL] = f"{call.span.get_span_context().span_id:016x}"
             told = {"id": found[CALL], "model": call.model, "request": call.request}
