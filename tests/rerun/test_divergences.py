@@ -229,6 +229,18 @@ def test_a_framework_s_call_is_compared_as_it_was_made(sessions: list[Played]) -
             assert reply["stop_reason"] == reasons[found.finish_reasons[0]]
     asked = _read(reader, anthropic, sent, "a1")  # it names a call that has been answered
     assert not asked.of_framework
+    words = (
+        "litellm.NotFoundError: NotFoundError: Text-completion-openaiException - Error code: 404"
+    )
+    failed = replace(
+        one.recording.calls[0],
+        error_type="NotFoundError",
+        error_message=f"{words} - no such model",
+        output_hashes=[],
+    )
+    refused = reply_of(one.recording, failed, asked)
+    assert refused.status == 404
+    assert json.loads(refused.pieces[0])["error"]["message"] == "no such model"
 
 
 def _expect(reader: RequestReader, body: dict[str, Any]) -> None:

@@ -18,7 +18,6 @@ _HOP: Final = frozenset(
 )
 """Headers that are of one connection, or written anew (RFC 9110, section 7.6.1)."""
 _TIMEOUT: Final = 600.0
-_PIECE: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +74,6 @@ def sent_on(
         raise OriginError(f"{origin} cannot be reached: {error}") from error
     with kept_open:
         yield answer
-
-
-def pieces_as_they_come(answer: HTTPResponse) -> Iterator[bytes]:
-    """The bytes of an answer, each piece as soon as it is there."""
-    while data := answer.read1(_PIECE):
-        yield data
 
 
 def passed_headers(answer: HTTPResponse) -> Iterator[tuple[str, str]]:

@@ -30,6 +30,8 @@ from turnspan_records.messages import provider_message
 JSON: Final = "application/json"
 _STATUS: Final = re.compile(r"(?:\w+: )?(?:Error code: )?([45]\d\d)\b[ :-]*")
 """How an SDK's message, or ours, begins that names the HTTP status."""
+_WRAPPED: Final = re.compile(r"\Alitellm\.\w+: (?:\w+: )?[\w-]+(?: \w+)? - ")
+"""How LiteLLM's message begins before that of what it calls, which a rerun answers to."""
 _STATUSES: Final = {
     "badrequest": 400,
     "authentication": 401,
@@ -206,7 +208,7 @@ def _failure(call: PlayableCall, asked: AskedRequest, waits: tuple[float, float]
 
 
 def _status(call: PlayableCall) -> int:
-    found = _STATUS.match(call.error_message)
+    found = _STATUS.match(_WRAPPED.sub("", call.error_message))
     if found is not None:
         return int(found[1])
     kind = call.error_type.lower().replace("_", "")
@@ -215,8 +217,9 @@ def _status(call: PlayableCall) -> int:
 
 def _error(call: PlayableCall, asked: AskedRequest, status: int) -> dict[str, Any]:
     """The body of the provider's error: as the SDK's message quotes it, else made of its words."""
-    begun = _STATUS.match(call.error_message)
-    text = call.error_message if begun is None else call.error_message[begun.end() :]
+    text = _WRAPPED.sub("", call.error_message)
+    begun = _STATUS.match(text)
+    text = text if begun is None else text[begun.end() :]
     at = text.find("{")
     if at >= 0:
         try:

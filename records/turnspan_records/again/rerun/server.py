@@ -22,7 +22,6 @@ from turnspan_records.again.rerun.live import (
     LiveRequest,
     OriginError,
     passed_headers,
-    pieces_as_they_come,
     sent_on,
 )
 from turnspan_records.again.rerun.recording import PlayableCall, SessionRecording
@@ -35,6 +34,7 @@ POLICIES: Final = ("stop", "nearest", "live")
 """What follows a divergence: an error, the nearest record's reply, or the provider's own."""
 _LIVE: Final = "live"
 _HEADER: Final = "x-turnspan-rerun"
+_PIECE: Final = 65_536
 
 S = TypeVar("S", bound="RerunServer")
 
@@ -339,7 +339,7 @@ class _RerunHandler(BaseHTTPRequestHandler):
                 self.send_header("x-turnspan-call", _LIVE)
                 self.send_header("transfer-encoding", "chunked")
                 self.end_headers()
-                for piece in pieces_as_they_come(answer):
+                while piece := answer.read1(_PIECE):  # as soon as it is there
                     self._chunk(piece, flush=True)
                 self._chunk(b"")
         except OriginError as error:
