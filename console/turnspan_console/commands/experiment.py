@@ -168,7 +168,7 @@ def _print_results(found: ExperimentResults, output: Output, *, by: str) -> None
         rows: list[list[Any]] = [
             [
                 *(one_line(one.version), one.attempts, one.failed),
-                *(_number(one.scores.get(name)) for name in scorers),
+                *(_cell(one.scores.get(name)) for name in scorers),
                 *(one.cost_usd, one.duration),
             ]
             for one in found.versions
@@ -182,10 +182,6 @@ def _print_results(found: ExperimentResults, output: Output, *, by: str) -> None
     print_rows(names, rows, output, indent=0)
 
 
-def _number(score: float | None) -> str:
-    return "" if score is None else f"{score:.3g}"
-
-
-def _cell(score: float | None, failed: int) -> str:
-    said = _number(score)
-    return f"{said} {failed} failed".strip() if failed else said
+def _cell(score: float | None, failed: int = 0) -> str:
+    words = ["" if score is None else f"{score:.3g}", f"{failed} failed" if failed else ""]
+    return " ".join(words).strip()

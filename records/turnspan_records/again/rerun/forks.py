@@ -52,9 +52,8 @@ class Fork:
             "model": self.model,
             "system_prompt": self.system,
             "message": self.message,
+            "tools": list(self.tools or ()),
         }
-        if self.tools is not None:
-            changes["tools"] = list(self.tools)
         given = {name: value for name, value in changes.items() if value}
         return {**recorded, "parameters": parameters, **given}
 

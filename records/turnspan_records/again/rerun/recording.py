@@ -137,8 +137,7 @@ class SessionRecording:
 
     def missing(self) -> dict[str, str]:
         """Why calls cannot be answered, by their spans: what of them is not recorded."""
-        found = {one.span_id: self._missing_of(one) for one in self.calls}
-        return {span_id: reason for span_id, reason in found.items() if reason}
+        return {one.span_id: why for one in self.calls if (why := self._missing_of(one))}
 
     def _missing_of(self, call: PlayableCall) -> str:
         if not call.request_parameters:

@@ -50,10 +50,7 @@ class RerunServer:
     which names it by ``x-turnspan-framework-call``.
 
     Args:
-        recording: what is played.
-        after: what follows a divergence: one of ``POLICIES``.
-        live_tools: the names of tools that run for real, or ``all``.
-        timing: whether answers take the time that they took.
+        recording, after, live_tools, timing: as for ``turnspan.rerun``.
         fork: from which call on requests are changed and go to a provider.
     """
 
