@@ -83,7 +83,7 @@ def test_a_connection_serves_one_request_here_and_the_next_one_there(
 
 def test_a_framework_s_call_is_told_of_before_its_request(rerun: ProtocolServer) -> None:
     """As the program made it, once a request: also of a stream, whose request is sent when its
-    first piece is fetched. Requests outside of it name none."""
+    first piece is fetched, and of a call that is recorded by hand. Requests outside name none."""
     said = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stop": ["\u202e\0"]}
     with record():
         tracer = trace.get_tracer("framework")
@@ -98,6 +98,11 @@ def test_a_framework_s_call_is_told_of_before_its_request(rerun: ProtocolServer)
         httpx.post(HOSTED, content=BODY)
         INSIDE.reset(token)
         call.close(None)
+        with turnspan.inference(provider="own", model="m", messages=said["messages"]):
+            httpx.post(HOSTED, content=BODY)
+    by_hand = rerun.calls.pop()
+    assert (by_hand["model"], by_hand["request"]["messages"]) == ("m", said["messages"])
+    assert rerun.requests.pop().headers["x-turnspan-framework-call"] == by_hand["id"] != ""
     ids = [sent.headers.get("x-turnspan-framework-call") for sent in rerun.requests]
     known = {"operation": "chat", "dialect": "openai.chat", "model": "m", "request": said}
     assert ids[0] and ids == [ids[0], None, ids[0]]

@@ -17,6 +17,7 @@ from turnspan.runtime.errors import TurnspanError
 from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.begin_call import current_call
 from turnspan.tracing.context import active_turn
+from turnspan.tracing.manual_endpoint import ManualEndpoint
 from turnspan.tracing.model_call import ModelCall
 from turnspan.wire.rerunning.environment import RerunEnvironment
 
@@ -24,7 +25,8 @@ SECRET: Final = "x-turnspan-rerun"
 ORIGIN: Final = "x-turnspan-origin"
 PLACE: Final = "x-turnspan-place"
 CALL: Final = "x-turnspan-framework-call"
-"""The call of a framework that a request is made for: the server was told of it under this id."""
+"""The call of a framework, or one recorded by hand, that a request is made for: the server was told
+of it under this id."""
 HOST: Final = "127.0.0.1"
 _TIMEOUT: Final = 60.0
 """Seconds: the server answers from memory."""
@@ -47,8 +49,7 @@ class ServerClient:
         port = port or (443 if scheme == "https" else 80)
         found = {SECRET: self._secret, ORIGIN: f"{scheme}://{name}:{port}", PLACE: place()}
         call = current_call() or INSIDE.get()
-        if isinstance(call, ModelCall) and call.gateway and call.request is not None:
-            # Its record is of the framework's own call, which is translated on its way.
+        if isinstance(call, ModelCall) and call.request is not None and _is_translated(call):
             found[CALL] = f"{call.span.get_span_context().span_id:016x}"
             told = {"id": found[CALL], "model": call.model, "request": call.request}
             told |= {"operation": call.endpoint.operation, "dialect": call.endpoint.dialect}
@@ -96,6 +97,12 @@ class ServerClient:
         """Have the rerun's report say something: of kind ``network``, ``tool_ran`` or
         ``unredirected``."""
         self.ask("/turnspan/note", {"kind": kind, "text": text})
+
+
+def _is_translated(call: ModelCall) -> bool:
+    """Whether a call was recorded as a framework makes it, or as it was recorded by hand: the
+    request may say it in other words."""
+    return call.gateway or isinstance(call.endpoint, ManualEndpoint)
 
 
 def place() -> str:
