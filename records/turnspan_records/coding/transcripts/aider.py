@@ -26,9 +26,9 @@ from turnspan_records.coding.transcripts.events import (
     SessionStart,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.reader import CodingTool, Fields
+from turnspan_records.coding.transcripts.reader import CodingTool
 from turnspan_records.coding.transcripts.role_reader import Message, RoleReader
-from turnspan_records.coding.transcripts.wire_values import dollars_of, own_note, text_in, time_of
+from turnspan_records.coding.transcripts.wire_values import Fields, dollars_of, own_note, time_of
 
 _RUN: Final = "# aider chat started at "
 _PROMPT: Final = "####"
@@ -43,7 +43,7 @@ _PROVIDERS: Final = {"gemini": "gcp.gemini", "vertex_ai": "gcp.vertex_ai", "bedr
 
 
 def _message(value: Fields, reader: RoleReader) -> Message:
-    kind, text, start = text_in(value, "kind"), text_in(value, "text").strip(), reader.start
+    kind, text, start = value.text("kind"), value.text("text").strip(), reader.start
     if kind == "run":
         name = start.session_id.partition(" ")[0]
         run = {"start": text}

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.media import digest_media
-from turnspan.content.model import Part, as_dict, as_list, as_text, dumps, dumps_text, text_part
+from turnspan.content.model import Part, as_list, as_text, dumps, dumps_text, text_part
 from turnspan.dialects import anthropic_messages
 from turnspan.dialects.convert import convert_message
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.events import AgentCall, CodingEvent, ToolEnd, UserMessage
-from turnspan_records.coding.transcripts.wire_values import count_of, object_in, text_in
+from turnspan_records.coding.transcripts.wire_values import Fields, fields_of
 
 _LINE: Final = frozenset(
     {
@@ -43,29 +43,29 @@ class ReplyUnderWay:
         self.after: list[CodingEvent] = []
         """What the tool put in while it was written."""
         self._parent = parent
-        self._blocks: list[dict[str, Any]] = []
-        self._line: dict[str, Any] = {}
-        self._message: dict[str, Any] = {}
-        self._usage: dict[str, Any] = {}
+        self._blocks: list[Fields] = []
+        self._line = Fields()
+        self._message = Fields()
+        self._usage = Fields()
         self._reason = ""
         self._time = 0
 
     def add(
         self,
-        line: dict[str, Any],
-        message: dict[str, Any],
-        blocks: list[dict[str, Any]],
+        line: Fields,
+        message: Fields,
+        blocks: list[Fields],
         time: int,
     ) -> None:
         """A line of it."""
         self._blocks += blocks
         self.call_ids.update(
-            text_in(block, "id") for block in blocks if block.get("type") == "tool_use"
+            block.text("id") for block in blocks if block.get("type") == "tool_use"
         )
         self._line.update(line)
         self._message.update(message)
-        self._usage = as_dict(message.get("usage")) or self._usage
-        self._reason = text_in(message, "stop_reason") or self._reason
+        self._usage = message.object("usage") or self._usage
+        self._reason = message.text("stop_reason") or self._reason
         self._time = time
 
     def call(self) -> AgentCall:
@@ -79,7 +79,7 @@ class ReplyUnderWay:
             self._time,
             0,
             "anthropic",
-            text_in(self._message, "model"),
+            self._message.text("model"),
             parts,
             usage,
             self._parent,
@@ -94,8 +94,8 @@ class ReplyUnderWay:
             for key, value in said.items()
             if key not in _USAGE and value not in (None, [])
         }
-        written = object_in(said, "cache_creation")
-        searches = object_in(said, "server_tool_use")
+        written = said.object("cache_creation")
+        searches = said.object("server_tool_use")
         told = {
             semconv.USAGE_CACHE_WRITE_1H_INPUT_TOKENS: written.get("ephemeral_1h_input_tokens"),
             semconv.RESPONSE_SERVICE_TIER: said.get("service_tier"),
@@ -104,9 +104,9 @@ class ReplyUnderWay:
         }
         attributes.update((name, value) for name, value in told.items() if value)
         names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-        counts = [count_of(said.get(name)) for name in names]
+        counts = [said.count(name) for name in names]
         known = [count for count in counts if count is not None]
-        output = count_of(said.get("output_tokens"))
+        output = said.count("output_tokens")
         if output is not None and not self._reason and self._is_more_than(output):
             attributes[semconv.CODING_USAGE_INCOMPLETE] = True
         usage = TokenUsage(sum(known) if known else None, output, counts[1], counts[2])
@@ -148,19 +148,19 @@ class ClaudeAgent:
         return command
 
 
-def blocks_of(content: Any) -> list[dict[str, Any]]:
+def blocks_of(content: Any) -> list[Fields]:
     """The blocks of a message; a text is one."""
     if isinstance(content, str):
-        return [{"type": "text", "text": content}] if content else []
+        return [Fields(type="text", text=content)] if content else []
     return [
-        as_dict(block) or {"type": "text", "text": as_text(block)}
+        fields_of(block) or Fields(type="text", text=as_text(block))
         for block in as_list(content) or []
     ]
 
 
-def words_of(blocks: list[dict[str, Any]]) -> str:
+def words_of(blocks: list[Fields]) -> str:
     """The text of blocks, in lines."""
-    return "\n".join(text_in(block, "text") for block in blocks if block.get("text"))
+    return "\n".join(block.text("text") for block in blocks if block.get("text"))
 
 
 def is_command(text: str) -> bool:
@@ -174,16 +174,17 @@ def typed_command(text: str) -> str:
     return f"{said.get('name', '')} {said.get('args', '')}".strip()
 
 
-def parts_of(role: str, blocks: list[dict[str, Any]]) -> list[Part]:
+def parts_of(role: str, blocks: list[Fields]) -> list[Part]:
     """Blocks in the GenAI schema."""
     if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
         return [text_part(as_text(blocks[0]["text"]))]
-    message = convert_message(anthropic_messages.NAME, {"role": role, "content": blocks})
+    said = {"role": role, "content": list(map(dict, blocks))}
+    message = convert_message(anthropic_messages.NAME, said)
     parts: list[Part] = message["parts"]
     return parts
 
 
-def short_values(name: str, values: dict[str, Any]) -> dict[str, Any]:
+def short_values(name: str, values: Fields) -> dict[str, Any]:
     """What a tool says beside its result, as far as it is short: JSON, as an attribute."""
     short: dict[str, Any] = {}
     for key, value in values.items():

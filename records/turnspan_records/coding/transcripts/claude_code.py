@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from turnspan.content.media import digest_media
-from turnspan.content.model import as_dict, as_list, as_text, unknown_part
+from turnspan.content.model import as_list, as_text, unknown_part
 from turnspan_records.coding.transcripts.claude_calls import (
     ClaudeAgent,
     ReplyUnderWay,
@@ -38,13 +38,12 @@ from turnspan_records.coding.transcripts.events import (
     UserMessage,
 )
 from turnspan_records.coding.transcripts.lines import first_value
-from turnspan_records.coding.transcripts.reader import CodingTool, Fields, TranscriptReader
+from turnspan_records.coding.transcripts.reader import CodingTool, TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
-    object_in,
+    Fields,
+    fields_of,
     own_note,
     result_of,
-    text_in,
-    time_of,
     unknown,
 )
 
@@ -84,21 +83,21 @@ class ClaudeReader(TranscriptReader):
         """What kinds of subagents they began."""
         self._requests: dict[str, str] = {}
         self._asked, self._lines = dict[str, int](), set[str]()
-        self._boundary: Fields = {}
+        self._boundary = Fields()
         self._time, self._uuid, self._parent = 0, "", ""
-        self._line: Fields = {}
+        self._line = Fields()
         """The one that is read: its time, its id, and the message before it."""
         self._agent = self._agents[""]
 
     def take(self, line: Fields) -> str:
         """As ``TranscriptReader``."""
-        kind = text_in(line, "type")
+        kind = line.text("type")
         if not kind:
             return unknown("no type")
         if kind in _TITLES:
             return self._title(line, kind)
         if kind == "pr-link":
-            self._tell(attributes={"pull_request": text_in(line, "prUrl")})
+            self._tell(attributes={"pull_request": line.text("prUrl")})
             return "part of a session: pr-link"
         if kind in _NOTES:
             return own_note(kind)
@@ -106,32 +105,32 @@ class ClaudeReader(TranscriptReader):
             return unknown(kind)
         if kind == "progress":
             return self._progress(line)
-        uuid = text_in(line, "uuid") or f"{self.path.stem}:{len(self._lines)}"
+        uuid = line.text("uuid") or f"{self.path.stem}:{len(self._lines)}"
         if uuid in self._lines:
             return "a line that stands here twice"
         self._lines.add(uuid)
-        self._time = time_of(line.get("timestamp")) or self._time
+        self._time = line.time("timestamp") or self._time
         self._line, self._uuid, self._agent = line, uuid, self._agent_in(line, uuid)
         self._speak(self._agent)
-        self._parent = self._messages.get(text_in(line, "parentUuid"), "")
+        self._parent = self._messages.get(line.text("parentUuid"), "")
         self._messages[uuid] = self._parent
         if kind == "assistant":
-            return self._assistant(object_in(line, "message"))
+            return self._assistant(line.object("message"))
         if kind == "user":
-            return self._user(object_in(line, "message"))
+            return self._user(line.object("message"))
         if kind == "attachment":
-            return self._attachment(object_in(line, "attachment"))
-        subtype = text_in(line, "subtype")
+            return self._attachment(line.object("attachment"))
+        subtype = line.text("subtype")
         if subtype == "compact_boundary":
             self._flush(self._agent)
-            self._boundary = object_in(line, "compactMetadata")
+            self._boundary = line.object("compactMetadata")
             self._boundary["message_id"] = self._messages[uuid] = f"{uuid}:compaction"
             return "part of a compaction"
         return own_note(f"system {subtype}".rstrip())
 
     def release(self) -> None:
         """As ``TranscriptReader``."""
-        self._line = {}
+        self._line = Fields()
         for agent in self._agents.values():
             if agent.reply is not None or agent.command:
                 self._speak(agent)
@@ -151,7 +150,7 @@ class ClaudeReader(TranscriptReader):
             if failed:
                 self.emit(Interruption(self._time, "error", words_of(blocks)))
             return "an error of the API, as the tool shows it" if failed else "the tool's own words"
-        request, message_id = text_in(self._line, "requestId"), text_in(message, "id") or uuid
+        request, message_id = self._line.text("requestId"), message.text("id") or uuid
         known = self._requests.setdefault(message_id, request)
         if known != request and known and request:
             message_id = f"{message_id}:{request}"
@@ -165,11 +164,11 @@ class ClaudeReader(TranscriptReader):
         self._messages[uuid] = message_id
         for block in blocks:
             if block.get("type") == "tool_use":
-                call_id, given = text_in(block, "id"), object_in(block, "input")
+                call_id, given = block.text("id"), block.object("input")
                 self._asked[call_id] = self._time
-                if text_in(block, "name") in _TASKS:
-                    self._tasks[text_in(given, "prompt")] = call_id
-                    self._kinds[call_id] = text_in(given, "subagent_type")
+                if block.text("name") in _TASKS:
+                    self._tasks[given.text("prompt")] = call_id
+                    self._kinds[call_id] = given.text("subagent_type")
         return word
 
     def _user(self, message: Fields) -> str:
@@ -192,7 +191,7 @@ class ClaudeReader(TranscriptReader):
         if line.get("isCompactSummary") is True:
             return self._compaction(event)
         interrupted = text.startswith(_INTERRUPTED)
-        origin = as_text(object_in(line, "origin").get("kind"))
+        origin = as_text(line.object("origin").get("kind"))
         event.injected = (
             interrupted
             or line.get("isMeta") is True
@@ -200,7 +199,7 @@ class ClaudeReader(TranscriptReader):
             or origin not in ("", "human", "user")
         )
         if "content" not in message:
-            event.parts, event.injected = [unknown_part(line)], True
+            event.parts, event.injected = [unknown_part(dict(line))], True
         if event.injected and not interrupted and agent.command:
             agent.command.append(event)
             return "what the tool put in"
@@ -218,10 +217,10 @@ class ClaudeReader(TranscriptReader):
 
     def _results(self, results: list[Fields]) -> None:
         agent, parent = self._agent, self._parent
-        beside = object_in(self._line, "toolUseResult")
-        agent_id = text_in(beside, "agentId")
+        beside = self._line.object("toolUseResult")
+        agent_id = beside.text("agentId")
         for place, block in enumerate(results):
-            call_id = text_in(block, "tool_use_id")
+            call_id = block.text("tool_use_id")
             message_id = f"{self._uuid}:{place}" if place else self._uuid
             run = ToolEnd(call_id, message_id, self._time, result_of(block.get("content")))
             run.start, run.parent = self._asked.get(call_id, 0), parent
@@ -243,61 +242,62 @@ class ClaudeReader(TranscriptReader):
         self._messages[self._uuid] = parent
 
     def _attachment(self, attachment: Fields) -> str:
-        kind, reply = text_in(attachment, "type"), self._agent.reply
+        kind, reply = attachment.text("type"), self._agent.reply
         if kind.startswith("hook_") and kind != "hook_additional_context":
             return own_note(f"attachment {kind}")
         prompt = attachment.get("prompt") if kind == "queued_command" else None
         blocks = blocks_of(prompt) if prompt else []
-        parts = parts_of("user", blocks) if blocks else [unknown_part(digest_media(attachment))]
+        unread = [unknown_part(digest_media(dict(attachment)))]
+        parts = parts_of("user", blocks) if blocks else unread
         event = UserMessage(self._uuid, self._time, parts, self._parent, injected=True)
         (self.events if reply is None else reply.after).append(event)
         self._messages[self._uuid] = self._uuid
         return "a user's message within the turn" if blocks else "what the tool put in"
 
     def _compaction(self, summary: UserMessage) -> str:
-        said, self._boundary = self._boundary, {}
+        said, self._boundary = self._boundary, Fields()
         before, uuid = said.get("preTokens"), summary.message_id
         event = HistoryCompaction(
-            text_in(said, "message_id") or uuid,
+            said.text("message_id") or uuid,
             self._time,
             summary.parts,
-            text_in(said, "trigger"),
+            said.text("trigger"),
             before if isinstance(before, int) else None,
             summary.parent,
         )
         self._messages[uuid] = event.message_id
-        segment = object_in(said, "preservedSegment")
-        last = text_in(segment, "tailUuid")
+        segment = said.object("preservedSegment")
+        last = segment.text("tailUuid")
         if last in self._messages:
             event.parent = self._messages[last]
-            event.kept = self._messages.get(text_in(segment, "headUuid"), "")
+            event.kept = self._messages.get(segment.text("headUuid"), "")
             self._messages[last] = event.message_id  # what follows it follows the summary as well
         return self.emit(event)
 
     # -- lines about others ------------------
 
     def _progress(self, line: Fields) -> str:
-        data, uuid = object_in(line, "data"), text_in(line, "uuid")
-        kind, inner = text_in(data, "type"), as_dict(data.get("message"))
+        data, uuid = line.object("data"), line.text("uuid")
+        kind, inner = data.text("type"), data.maybe("message")
         if uuid:
-            parent = text_in(line, "parentUuid")
+            parent = line.text("parentUuid")
             self._messages[uuid] = self._messages.get(parent, "")
             if parent in self._agent_of:
                 self._agent_of[uuid] = self._agent_of[parent]
         if kind != "agent_progress" or inner is None:
             return own_note(f"progress {kind}".rstrip())
-        agent_id = text_in(data, "agentId")
+        agent_id = data.text("agentId")
         if (self.path.with_suffix("") / "subagents" / f"{_AGENT}{agent_id}.jsonl").exists():
             return "what a subagent's own file has"
         agent = self._agents.setdefault(agent_id, ClaudeAgent(agent_id))
-        agent.parent_call = text_in(line, "parentToolUseID") or agent.parent_call
-        beside: Fields = {k: line[k] for k in ("sessionId", "version", "cwd") if k in line}
+        agent.parent_call = line.text("parentToolUseID") or agent.parent_call
+        beside = {k: line[k] for k in ("sessionId", "version", "cwd") if k in line}
         time = inner.get("timestamp") or line.get("timestamp")
         nested = {"isSidechain": True, "agentId": agent_id, "timestamp": time}
-        return self.take({**beside, **inner, **nested})
+        return self.take(Fields({**beside, **inner, **nested}))
 
     def _title(self, line: Fields, kind: str) -> str:
-        if kind == "summary" and text_in(line, "leafUuid") not in self._messages:
+        if kind == "summary" and line.text("leafUuid") not in self._messages:
             return own_note("a summary of another session")
         self._tell(title=as_text(line.get(_TITLES[kind])))
         return "part of a session: its title"
@@ -307,12 +307,12 @@ class ClaudeReader(TranscriptReader):
     def _agent_in(self, line: Fields, uuid: str) -> ClaudeAgent:
         if line.get("isSidechain") is not True:
             return self._agents[""]
-        parent = text_in(line, "parentUuid")
-        agent_id = text_in(line, "agentId") or self._agent_of.get(parent) or uuid
+        parent = line.text("parentUuid")
+        agent_id = line.text("agentId") or self._agent_of.get(parent) or uuid
         self._agent_of[uuid] = agent_id
         agent = self._agents.setdefault(agent_id, ClaudeAgent(agent_id))
         if not agent.parent_call and line.get("type") == "user":
-            prompt = words_of(blocks_of(object_in(line, "message").get("content")))
+            prompt = words_of(blocks_of(line.object("message").get("content")))
             agent.parent_call = self._tasks.get(prompt, "")
         return agent
 
@@ -320,10 +320,10 @@ class ClaudeReader(TranscriptReader):
         """Say whose what follows is, where that is not as before."""
         line = self._line
         if not self._nested:
-            self._session = text_in(line, "sessionId") or self._session
+            self._session = line.text("sessionId") or self._session
         names = ("version", "cwd", "gitBranch")
-        version, folder, branch = (text_in(line, name) for name in names)
-        forked = text_in(object_in(line, "forkedFrom"), "sessionId")
+        version, folder, branch = (line.text(name) for name in names)
+        forked = line.object("forkedFrom").text("sessionId")
         said = (self._session, agent.id, agent.parent_call, forked, version, folder, branch)
         if said != self._said:
             self._said = said
@@ -337,9 +337,9 @@ class ClaudeReader(TranscriptReader):
             return ""
         meta = self.path.with_suffix(".meta.json")
         if self._nested and self._meta is None:
-            self._meta = (as_dict(first_value(meta)) if meta.exists() else None) or {}
-        named = text_in(self._line, "attributionAgent") or self._kinds.get(agent.parent_call, "")
-        said = named or as_text((self._meta or {}).get("agentType"))
+            self._meta = fields_of(first_value(meta) if meta.exists() else None)
+        named = self._line.text("attributionAgent") or self._kinds.get(agent.parent_call, "")
+        said = named or (self._meta or Fields()).text("agentType")
         agent.name = agent.name or said or "claude-code subagent"
         return agent.name
 
@@ -363,8 +363,8 @@ class ClaudeReader(TranscriptReader):
 
 
 def _is_own(line: Fields) -> bool:
-    kind = text_in(line, "type")
-    if "systemPayload" in line or "parts" in object_in(line, "message"):
+    kind = line.text("type")
+    if "systemPayload" in line or "parts" in line.object("message"):
         return False  # Qwen Code's, which are alike
     if kind in ("user", "assistant"):
         return "message" in line and not {"payload", "data"} & line.keys()
@@ -382,7 +382,7 @@ def _mains(paths: Sequence[Path]) -> Mapping[Path, Path]:
         if path.parent.name == "subagents":
             main = path.parent.parent.with_suffix(".jsonl")
         else:
-            session = as_text((as_dict(first_value(path)) or {}).get("sessionId"))
+            session = fields_of(first_value(path)).text("sessionId")
             main = path.with_name(f"{session}.jsonl")
         if main in known and not main.name.startswith(_AGENT):
             found[path] = main

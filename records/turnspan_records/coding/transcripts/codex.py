@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.content.media import digest_media
-from turnspan.content.model import Message, Part, as_dict, as_list, as_text, dumps_text
+from turnspan.content.model import Message, Part, as_list, as_text, dumps_text
 from turnspan.dialects import openai_responses
 from turnspan.dialects.convert import convert_message
 from turnspan.turn.turn import TokenUsage
@@ -37,16 +37,14 @@ from turnspan_records.coding.transcripts.events import (
     UserMessage,
 )
 from turnspan_records.coding.transcripts.lines import first_value
-from turnspan_records.coding.transcripts.reader import CodingTool, Fields, TranscriptReader
+from turnspan_records.coding.transcripts.reader import CodingTool, TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
+    Fields,
     count_of,
+    fields_of,
     is_small,
-    object_in,
-    other_fields,
     own_note,
     result_of,
-    text_in,
-    time_of,
     unknown,
 )
 
@@ -103,10 +101,10 @@ class CodexReader(TranscriptReader):
         self._parts: list[Part] = []
         self._runs: list[ToolEnd] = []
         self._asked: dict[str, int] = {}
-        self._ends: dict[str, tuple[bool, Fields]] = {}
+        self._ends: dict[str, tuple[bool, dict[str, Any]]] = {}
         self._total: Any = None
-        self._last: Fields = {}
-        self._context: Fields = {}
+        self._last = Fields()
+        self._context = Fields()
 
     def take(self, line: Fields) -> str:
         """As ``TranscriptReader``."""
@@ -117,12 +115,12 @@ class CodexReader(TranscriptReader):
             "event_msg": self._event,
             "compacted": self._compacted,
         }
-        kind, payload = text_in(line, "type"), as_dict(line.get("payload"))
+        kind, payload = line.text("type"), line.maybe("payload")
         known = types.get(kind)
-        self._time = time_of(line.get("timestamp")) or self._time
+        self._time = line.time("timestamp") or self._time
         if known is None or payload is None:
             return own_note(kind) if kind in _NOTES else unknown(kind or "no type")
-        beside = object_in(payload, "internal_chat_message_metadata_passthrough")
+        beside = payload.object("internal_chat_message_metadata_passthrough")
         turn = payload.get("turn_id") or beside.get("turn_id")
         if turn and turn != self._turn:
             self._turn, self._replies = as_text(turn), 0
@@ -136,25 +134,25 @@ class CodexReader(TranscriptReader):
     # -- the session ------------------
 
     def _meta(self, payload: Fields) -> str:
-        session_id, start = text_in(payload, "id"), self.start
+        session_id, start = payload.text("id"), self.start
         if start.session_id:
             own = session_id == start.session_id
             return "part of a session" if own else "part of the session before"
-        git, parent = object_in(payload, "git"), text_in(_spawn(payload), "parent_thread_id")
+        git, parent = payload.object("git"), _spawn(payload).text("parent_thread_id")
         instructions = payload.get("base_instructions") or payload.get("instructions")
-        instructions = (as_dict(instructions) or {}).get("text") or instructions
+        instructions = fields_of(instructions).get("text") or instructions
         self.start = start = SessionStart(
             session_id or self.path.stem,
-            text_in(payload, "cli_version"),
-            text_in(payload, "cwd"),
-            text_in(git, "repository_url"),
-            text_in(git, "branch"),
-            text_in(git, "commit_hash"),
-            parent_session=text_in(payload, "forked_from_id") or parent,
+            payload.text("cli_version"),
+            payload.text("cwd"),
+            git.text("repository_url"),
+            git.text("branch"),
+            git.text("commit_hash"),
+            parent_session=payload.text("forked_from_id") or parent,
             instructions=as_text(instructions),
-            attributes=other_fields(payload, _META),
+            attributes=payload.others(*_META),
         )
-        start.agent_name = text_in(_spawn(payload), "agent_role")
+        start.agent_name = _spawn(payload).text("agent_role")
         if parent:
             start.agent_name, start.agent_id = start.agent_name or "codex subagent", session_id
         self._origin = start.parent_session or start.session_id
@@ -164,10 +162,11 @@ class CodexReader(TranscriptReader):
         self.emit(SessionStart(self.start.session_id, agent_id=self.start.agent_id, **changes))
 
     def _turn_context(self, payload: Fields) -> str:
-        self._model = text_in(payload, "model") or self._model
+        self._model = payload.text("model") or self._model
         names = ("effort", "summary", "personality", "approval_policy", "sandbox_policy")
-        self._context = {name: payload[name] for name in names if payload.get(name) is not None}
-        folder = text_in(payload, "cwd")
+        given = {name: payload[name] for name in names if payload.get(name) is not None}
+        self._context = Fields(given)
+        folder = payload.text("cwd")
         if folder and folder != self.start.folder and self.start.session_id:
             self.start.folder = folder
             self._own(folder=folder)
@@ -176,7 +175,7 @@ class CodexReader(TranscriptReader):
     # -- what was said ------------------
 
     def _item(self, payload: Fields) -> str:
-        kind, role = text_in(payload, "type"), text_in(payload, "role")
+        kind, role = payload.text("type"), payload.text("role")
         if kind in _NOTES:
             return own_note(kind)
         if kind in _OUTPUTS:
@@ -191,11 +190,11 @@ class CodexReader(TranscriptReader):
         if self._runs:  # the reply before had no count of its tokens
             self._flush()
         word = "part of a model call" if self._parts else "a model call"
-        call_id = text_in(payload, "call_id")
+        call_id = payload.text("call_id")
         if not self._parts:
             self._replies += 1
             made = self._made_id("reply", str(self._replies))
-            self._reply_id = text_in(payload, "id") or call_id or made
+            self._reply_id = payload.text("id") or call_id or made
         if call_id:
             self._asked[call_id] = self._time
         self._parts += message["parts"]
@@ -217,7 +216,7 @@ class CodexReader(TranscriptReader):
         return "a user's message" if own else "what the tool put in"
 
     def _prompted(self, payload: Fields) -> str:
-        text, held = text_in(payload, "message"), self._message
+        text, held = payload.text("message"), self._message
         if held is not None and held[1].strip() == text.strip():
             self._message = None
             self._begin(held[0])
@@ -256,8 +255,8 @@ class CodexReader(TranscriptReader):
     # -- replies and their tokens ------------------
 
     def _tokens(self, payload: Fields) -> str:
-        info = object_in(payload, "info")
-        total, last = as_dict(info.get("total_token_usage")), object_in(info, "last_token_usage")
+        info = payload.object("info")
+        total, last = info.maybe("total_token_usage"), info.object("last_token_usage")
         if total is None:
             return unknown("token_count") if info else own_note("rate limits")
         if total == self._total:
@@ -273,10 +272,10 @@ class CodexReader(TranscriptReader):
         if parts or usage is not None:
             id_ = self._reply_id if parts else self._made_id("usage", repr(self._total))
             call = AgentCall(id_, self._reply_time if parts else self._time, model=self._model)
-            call.provider = text_in(self.start.attributes, "model_provider") or "openai"
-            call.parts, call.parameters = parts, self._context
-            call.usage = TokenUsage(*(count_of((usage or {}).get(name)) for name in _USAGE))
-            if effort := text_in(self._context, "effort"):
+            call.provider = fields_of(self.start.attributes).text("model_provider") or "openai"
+            call.parts, call.parameters = parts, dict(self._context)
+            call.usage = TokenUsage(*((usage or Fields()).count(name) for name in _USAGE))
+            if effort := self._context.text("effort"):
                 call.attributes[semconv.REQUEST_REASONING_LEVEL] = effort
             if not parts:
                 call.attributes[semconv.CODING_REPLY_UNKNOWN] = True
@@ -286,13 +285,13 @@ class CodexReader(TranscriptReader):
     # -- tools ------------------
 
     def _output(self, payload: Fields) -> str:
-        call_id = text_in(payload, "call_id")
+        call_id = payload.text("call_id")
         result = payload["output"] if "output" in payload else payload.get("tools")
-        failed, attributes = self._ends.pop(call_id, (False, Fields()))
+        failed, attributes = self._ends.pop(call_id, (False, dict[str, Any]()))
         code, start = _EXIT.search(as_text(result)[:400]), self._asked.get(call_id, 0)
         run = ToolEnd(call_id, f"{call_id}:result", self._time, result_of(result), start)
         run.attributes = attributes
-        success = (as_dict(result) or {}).get("success")
+        success = fields_of(result).get("success")
         run.failed = failed or success is False or (code is not None and code[1] != "0")
         (self._runs if self._parts else self.events).append(run)
         return "a tool's result"
@@ -301,10 +300,10 @@ class CodexReader(TranscriptReader):
         """What an event says of a tool's end, for the result that follows, or has just come."""
         said = {name: payload[name] for name in _ENDS[kind] if payload.get(name) is not None}
         failed = said.get("success") is False or said.get("exit_code") not in (None, 0)
-        failed = failed or "Err" in object_in(payload, "result")
+        failed = failed or "Err" in payload.object("result")
         short = {k: v for k, v in said.items() if is_small(v)}
         attributes = {kind: dumps_text(digest_media(short))} if short else {}
-        call_id = text_in(payload, "call_id")
+        call_id = payload.text("call_id")
         self._ends[call_id] = failed, attributes
         for run in self._runs:
             if run.call_id == call_id:
@@ -315,7 +314,7 @@ class CodexReader(TranscriptReader):
     # -- events ------------------
 
     def _event(self, payload: Fields) -> str:
-        kind = text_in(payload, "type")
+        kind = payload.text("type")
         if kind == "user_message":
             return self._prompted(payload)
         if kind == "token_count":
@@ -325,17 +324,17 @@ class CodexReader(TranscriptReader):
         if kind in ("turn_aborted", "error"):
             self._settle(prompt=True)
             self._flush()
-            said, stopped = object_in(payload, "error") or payload, kind == "turn_aborted"
-            text = text_in(said, "message") or text_in(payload, "reason") or kind
+            said, stopped = payload.object("error") or payload, kind == "turn_aborted"
+            text = said.text("message") or payload.text("reason") or kind
             word = self.emit(Interruption(self._time, "user" if stopped else "error", text))
             return word if stopped else "an error, as the tool shows it"
         if kind == "collab_agent_spawn_end":
-            child, call_id = text_in(payload, "new_thread_id"), text_in(payload, "call_id")
+            child, call_id = payload.text("new_thread_id"), payload.text("call_id")
             self.emit(SessionStart(child, agent_id=child, parent_call=call_id))
             self._own()
             return "part of a subagent's session"
         if kind == "thread_name_updated":
-            self._own(title=text_in(payload, "thread_name"))
+            self._own(title=payload.text("thread_name"))
             return "part of a session: its title"
         if kind in _OF_TURN:
             return "part of a turn"
@@ -345,26 +344,26 @@ class CodexReader(TranscriptReader):
 
     def _compacted(self, payload: Fields) -> str:
         self.release()
-        items = [as_dict(item) or {} for item in as_list(payload.get("replacement_history")) or []]
-        id_ = text_in(payload, "window_id") or self._made_id("compaction", repr(self._total))
-        parts, before = parts_of(text_in(payload, "message")), self._last.get("total_tokens")
+        items = [fields_of(item) for item in as_list(payload.get("replacement_history")) or []]
+        id_ = payload.text("window_id") or self._made_id("compaction", repr(self._total))
+        parts, before = parts_of(payload.text("message")), self._last.get("total_tokens")
         event = HistoryCompaction(f"{id_}:compaction", self._time, parts, "", count_of(before))
         event.messages = [convert_message(openai_responses.NAME, _bare(item)) for item in items]
         return self.emit(event)
 
 
-def _bare(item: Fields) -> Fields:
+def _bare(item: Fields) -> dict[str, Any]:
     """An item as the API has it: what Codex writes beside is in the events."""
     return {key: value for key, value in item.items() if key not in _BESIDE and value is not None}
 
 
 def _spawn(meta: Fields) -> Fields:
     """What began a subagent's session."""
-    return object_in(object_in(object_in(meta, "source"), "subagent"), "thread_spawn")
+    return meta.object("source").object("subagent").object("thread_spawn")
 
 
 def _is_own(line: Fields) -> bool:
-    return as_dict(line.get("payload")) is not None and line.get("type") in (
+    return line.maybe("payload") is not None and line.get("type") in (
         *("session_meta", "turn_context", "response_item", "event_msg", "compacted"),
         "world_state",
     )
@@ -376,8 +375,8 @@ def _mains(paths: Sequence[Path]) -> Mapping[Path, Path]:
     by_id = {name[1]: path for name, path in named if name is not None}
     parents: dict[Path, Path] = {}
     for path in by_id.values():
-        meta = object_in(as_dict(first_value(path)) or {}, "payload")
-        parent = by_id.get(text_in(_spawn(meta), "parent_thread_id"))
+        meta = fields_of(first_value(path)).object("payload")
+        parent = by_id.get(_spawn(meta).text("parent_thread_id"))
         if parent is not None and parent != path:
             parents[path] = parent
     found: dict[Path, Path] = {}

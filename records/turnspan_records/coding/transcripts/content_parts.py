@@ -16,18 +16,12 @@ from turnspan.content.model import (
     TEXT,
     TOOL_CALL_RESPONSE,
     Part,
-    as_dict,
     as_list,
     dumps,
     text_part,
     unknown_part,
 )
-from turnspan_records.coding.transcripts.wire_values import (
-    object_in,
-    other_fields,
-    result_of,
-    text_in,
-)
+from turnspan_records.coding.transcripts.wire_values import Fields, fields_of, result_of
 
 _TEXTS: Final = ("", "text", "input_text", "output_text", "summary_text")
 _THOUGHTS: Final = ("thinking", "think", "reasoning", "redacted_thinking")
@@ -84,28 +78,28 @@ def texts_of(parts: list[Part]) -> str:
 def _part(block: Any) -> Part:
     if isinstance(block, str):
         return text_part(block)
-    holder = as_dict(block)
-    if holder is None:
+    if not isinstance(block, dict):
         return unknown_part(block)
+    holder = fields_of(block)
     wrapped = _wrapped(holder)
     if wrapped is not None:
         return wrapped
-    kind = text_in(holder, "type")
+    kind = holder.text("type")
     if kind in _TEXTS and isinstance(holder.get("text"), str):
-        other = other_fields(holder, ("type", "text", "thought"))
+        other = holder.others("type", "text", "thought")
         if holder.get("thought") is True:
             return reasoning_part(holder["text"], other)
         return {**text_part(holder["text"]), **({"other": other} if other else {})}
     if kind in _THOUGHTS:
         for name in ("thinking", "think", "text", "data"):
             if isinstance(holder.get(name), str):
-                return reasoning_part(holder[name], other_fields(holder, ("type", name)))
+                return reasoning_part(holder[name], holder.others("type", name))
     if kind in _CALLS:
         return _call(holder, holder)
     if kind in _RESULTS:
         id_ = next((holder[name] for name in _CALL_IDS if isinstance(holder.get(name), str)), "")
         return response_part(id_, result_of(holder.get("content")))
-    return _media(holder, kind) or generic_part(digest_media(holder))
+    return _media(holder, kind) or generic_part(digest_media(dict(holder)))
 
 
 def response_part(id_: str, response: Any) -> Part:
@@ -113,39 +107,39 @@ def response_part(id_: str, response: Any) -> Part:
     return {"type": TOOL_CALL_RESPONSE, "id": id_, "response": response}
 
 
-def _wrapped(holder: dict[str, Any]) -> Part | None:
+def _wrapped(holder: Fields) -> Part | None:
     """Gemini's parts, which have no type but a field of their own; Goose's calls and results."""
-    call = as_dict(holder.get("functionCall"))
+    call = holder.maybe("functionCall")
     if call is not None:
         return _call(call, holder)
-    response = as_dict(holder.get("functionResponse"))
+    response = holder.maybe("functionResponse")
     if response is not None:
-        return response_part(text_in(response, "id"), digest_media(response.get("response")))
+        return response_part(response.text("id"), digest_media(response.get("response")))
     if "toolCall" in holder:
-        value = object_in(object_in(holder, "toolCall"), "value")
-        return _call({"id": text_in(holder, "id"), **value}, {})
+        value = holder.object("toolCall").object("value")
+        return _call(Fields({"id": holder.text("id"), **value}), Fields())
     if "toolResult" in holder:
-        result = object_in(holder, "toolResult")
-        return response_part(text_in(holder, "id"), result_of(result.get("value", result)))
+        result = holder.object("toolResult")
+        return response_part(holder.text("id"), result_of(result.get("value", dict(result))))
     return None
 
 
-def _call(call: dict[str, Any], holder: dict[str, Any]) -> Part:
-    name = text_in(call, "name") or text_in(call, "toolName")
+def _call(call: Fields, holder: Fields) -> Part:
+    name = call.text("name") or call.text("toolName")
     where = next((known for known in _ARGUMENTS if known in call), "")
-    id_ = text_in(call, "id") or text_in(call, "toolCallId")
+    id_ = call.text("id") or call.text("toolCallId")
     known = ("type", "id", "toolCallId", "name", "toolName", where, "functionCall")
-    return call_part(id_, name, call.get(where, {}), other_fields(holder, known))
+    return call_part(id_, name, call.get(where, {}), holder.others(*known))
 
 
-def _media(holder: dict[str, Any], kind: str) -> Part | None:
-    inline = object_in(holder, "inlineData") or object_in(holder, "source")
+def _media(holder: Fields, kind: str) -> Part | None:
+    inline = holder.object("inlineData") or holder.object("source")
     inline = inline if isinstance(inline.get("data"), str) else holder
     data = inline.get("data")
     if isinstance(data, str) and (kind in ("", "image", "document", "audio")):
-        mime = next((text_in(inline, n) for n in ("mimeType", "media_type") if inline.get(n)), "")
+        mime = next((inline.text(n) for n in ("mimeType", "media_type") if inline.get(n)), "")
         return blob_part(digest_of(data), mime)
-    url = object_in(holder, "fileData").get("fileUri") or holder.get("url")
+    url = holder.object("fileData").get("fileUri") or holder.get("url")
     if isinstance(url, str) and kind in ("", "image", "file"):
         return url_part(digest_media({"url": url})["url"], "image" if kind == "image" else "")
     return None

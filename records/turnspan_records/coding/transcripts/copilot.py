@@ -35,16 +35,12 @@ from turnspan_records.coding.transcripts.events import (
     ToolEnd,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.reader import CodingTool, Fields, TranscriptReader
+from turnspan_records.coding.transcripts.reader import CodingTool, TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
+    Fields,
     count_of,
-    object_in,
-    objects_in,
-    other_fields,
     own_note,
     result_of,
-    text_in,
-    time_of,
     unknown,
     wide_id,
 )
@@ -82,9 +78,9 @@ class CopilotReader(TranscriptReader):
 
     def take(self, line: Fields) -> str:
         """As ``TranscriptReader``."""
-        kind, data = text_in(line, "type"), object_in(line, "data")
-        self._time = time_of(line.get("timestamp"))
-        self._id = wide_id(self.start.session_id, text_in(line, "id"))
+        kind, data = line.text("type"), line.object("data")
+        self._time = line.time("timestamp")
+        self._id = wide_id(self.start.session_id, line.text("id"))
         if kind == "assistant.message":
             return self._message(data)
         if kind.startswith("tool.execution_"):
@@ -94,17 +90,17 @@ class CopilotReader(TranscriptReader):
         if kind.startswith("session.") or kind == "abort":
             return self._session(kind, data)
         if kind == "assistant.reasoning":
-            self._reasoning = text_in(data, "content")
+            self._reasoning = data.text("content")
             return "part of a model call"
         if kind.startswith("subagent."):
-            self._agents[text_in(data, "toolCallId")] = text_in(data, "agentName")
+            self._agents[data.text("toolCallId")] = data.text("agentName")
         known = kind.partition(".")[0] in _STATE
         return own_note(kind) if known else unknown(line.get("type"))
 
     def _within(self, data: Fields) -> None:
         """Go over to the session of a subagent, or back."""
         self.release()
-        agent, start = text_in(data, "parentToolCallId"), self.start
+        agent, start = data.text("parentToolCallId"), self.start
         if agent == self._agent:
             return
         self._agent = agent
@@ -121,90 +117,90 @@ class CopilotReader(TranscriptReader):
 
     def _session(self, kind: str, data: Fields) -> str:
         start = self.start
-        self._model = text_in(data, "newModel") or text_in(data, "selectedModel") or self._model
+        self._model = data.text("newModel") or data.text("selectedModel") or self._model
         if kind in ("session.start", "session.resume"):
-            context = object_in(data, "context")
-            start.session_id = text_in(data, "sessionId") or start.session_id
-            start.version = text_in(data, "copilotVersion") or start.version
-            start.folder = text_in(context, "cwd") or start.folder
-            repository, host = text_in(context, "repository"), text_in(context, "repositoryHost")
+            context = data.object("context")
+            start.session_id = data.text("sessionId") or start.session_id
+            start.version = data.text("copilotVersion") or start.version
+            start.folder = context.text("cwd") or start.folder
+            repository, host = context.text("repository"), context.text("repositoryHost")
             if repository:
                 start.repository = f"https://{host}/{repository}" if host else repository
-            start.branch = text_in(context, "branch") or start.branch
-            start.commit = text_in(context, "headCommit") or start.commit
-            start.attributes.update(other_fields(data, _PLACE))
+            start.branch = context.text("branch") or start.branch
+            start.commit = context.text("headCommit") or start.commit
+            start.attributes.update(data.others(*_PLACE))
         elif kind == "session.shutdown":
             ended = sum(name.startswith(_SESSION_USAGE) for name in start.attributes)
             usage = f"{_SESSION_USAGE}_{ended + 1}" if ended else _SESSION_USAGE  # resumed since
-            start.attributes[usage] = object_in(data, "modelMetrics")
-            start.attributes.update(other_fields(data, ("modelMetrics",)))
+            start.attributes[usage] = dict(data.object("modelMetrics"))
+            start.attributes.update(data.others("modelMetrics"))
         elif kind in ("abort", "session.error"):
             self._within(data)
-            text = text_in(data, "message") or text_in(data, "reason")
+            text = data.text("message") or data.text("reason")
             return self.emit(Interruption(self._time, "user" if kind == "abort" else "error", text))
         elif kind in ("session.truncation", "session.compaction_complete"):
             self._within(data)
-            summary = parts_of(text_in(data, "summaryContent"))
+            summary = parts_of(data.text("summaryContent"))
             before = data.get("preCompactionTokens", data.get("preTruncationTokensInMessages"))
             compaction = HistoryCompaction(self._id, self._time, summary, "auto", count_of(before))
             return self.emit(compaction)
         else:
             return own_note(kind)
-        self._within({})
+        self._within(Fields())
         return self._tell()
 
     def _said(self, kind: str, data: Fields) -> str:
         self._within(data)
         if kind == "system.message":
-            self.start.instructions = text_in(data, "content")
+            self.start.instructions = data.text("content")
             self.emit(replace(self.start, attributes={}))
             return "part of a session: its instructions"
         content = data.get("content")
         parts = prompt_parts(content, data.get("transformedContent") or content)
-        parts += parts_of(objects_in(data, "attachments"))
+        parts += parts_of(data.objects("attachments"))
         own = kind != "user.message"
         return self.emit(UserMessage(self._id, self._time, parts, injected=own))
 
     def _message(self, data: Fields) -> str:
-        message = wide_id(self.start.session_id, text_in(data, "messageId")) or self._id
+        message = wide_id(self.start.session_id, data.text("messageId")) or self._id
         known = self.held_call
         if known is None or known.message_id != message:
             self._within(data)
             known = None
-        reasoning, self._reasoning = text_in(data, "reasoningText") or self._reasoning, ""
+        reasoning, self._reasoning = data.text("reasoningText") or self._reasoning, ""
         parts = [reasoning_part(reasoning)] if reasoning else []
         parts += parts_of(data.get("content"))
         parts += [
             call_part(
-                text_in(request, "toolCallId"),
-                text_in(request, "name"),
+                request.text("toolCallId"),
+                request.text("name"),
                 request.get("arguments", {}),
-                other_fields(request, _REQUEST),
+                request.others(*_REQUEST),
             )
-            for request in objects_in(data, "toolRequests")
+            for request in data.objects("toolRequests")
         ]
         before = None if known is None else known.usage.output_tokens
-        written = max(count_of(data.get("outputTokens")) or 0, before or 0)
-        model = text_in(data, "model") or ("" if known is not None else self._model)
+        written = max(data.count("outputTokens") or 0, before or 0)
+        model = data.text("model") or ("" if known is not None else self._model)
         call = AgentCall(message, self._time, 0, "github_copilot", model, parts)
         call.usage = TokenUsage(output_tokens=written or None)
-        call.attributes = other_fields(data, _MESSAGE)
+        call.attributes = data.others(*_MESSAGE)
         return self.hold(call)
 
     def _tool(self, kind: str, data: Fields) -> str:
-        call = text_in(data, "toolCallId")
+        call = data.text("toolCallId")
         if kind != "tool.execution_complete":
-            self._started.setdefault(call, (self._time, text_in(data, "toolName")))
+            self._started.setdefault(call, (self._time, data.text("toolName")))
             return "part of a tool's result"
         self._within(data)
         start, name = self._started.pop(call, (0, ""))
-        result, error = object_in(data, "result"), object_in(data, "error")
+        result, error = data.object("result"), data.object("error")
         run = ToolEnd(call, self._id, self._time, None, start, name)
         run.result = result_of(result.get("content", data.get("result")))
-        run.attributes = other_fields(data, _RUN) | other_fields(result, ("content",))
+        run.attributes = data.others(*_RUN) | result.others("content")
         if data.get("success") is False:
             said = as_text(result.get("content"))
-            run.fail(text_in(error, "code") or "error", text_in(error, "message") or said)
+            run.fail(error.text("code") or "error", error.text("message") or said)
         return self.emit(run)
 
 
@@ -214,7 +210,7 @@ def _is_events(path: Path) -> bool:
 
 
 def _is_copilots(value: Fields) -> bool:
-    return value.get("type") == "session.start" and "copilotVersion" in object_in(value, "data")
+    return value.get("type") == "session.start" and "copilotVersion" in value.object("data")
 
 
 COPILOT: Final = CodingTool(

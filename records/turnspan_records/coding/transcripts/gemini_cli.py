@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan.content.model import Part, as_dict, as_list
+from turnspan.content.model import Part, as_list
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.content_parts import (
     call_part,
@@ -43,20 +43,16 @@ from turnspan_records.coding.transcripts.events import (
 from turnspan_records.coding.transcripts.qwen_records import QwenRecords
 from turnspan_records.coding.transcripts.reader import (
     CodingTool,
-    Fields,
     TranscriptReader,
     is_json,
     items_in,
 )
 from turnspan_records.coding.transcripts.wire_values import (
+    Fields,
     count_of,
-    object_in,
-    objects_in,
-    other_fields,
     own_note,
     result_of,
     sum_of,
-    text_in,
     time_of,
     unknown,
     usage_of,
@@ -99,9 +95,9 @@ class GeminiReader(TranscriptReader):
         if "uuid" in line:
             return self._records.read(line, self.events)
         if "$rewindTo" in line:
-            return self._rewind(text_in(line, "$rewindTo"))
+            return self._rewind(line.text("$rewindTo"))
         if "$set" in line:
-            return self._patch(object_in(line, "$set"))
+            return self._patch(line.object("$set"))
         if "type" in line or "role" in line:
             return self._message(line)
         if "sessionId" in line or "startTime" in line or "start_time" in line:
@@ -122,25 +118,25 @@ class GeminiReader(TranscriptReader):
         self._waiting.clear()
 
     def _id(self, message: Fields) -> str:
-        return wide_id(self.start.session_id, text_in(message, "id"))
+        return wide_id(self.start.session_id, message.text("id"))
 
     def _header(self, header: Fields) -> None:
         start = self.start
         before = (start.session_id, start.title, start.folder)
-        start.session_id = text_in(header, "sessionId") or start.session_id or self.path.stem
-        start.title = text_in(header, "summary") or start.title
+        start.session_id = header.text("sessionId") or start.session_id or self.path.stem
+        start.title = header.text("summary") or start.title
         start.folder = self._folder(header) or start.folder
         if header.get("kind") == "subagent":
             start.agent_name = "subagent"
             start.agent_id = start.session_id
             start.parent_session = self.path.parent.name
-        start.attributes.update(other_fields(header, _HEADER))
+        start.attributes.update(header.others(*_HEADER))
         if before != (start.session_id, start.title, start.folder):
             self.emit(replace(start, attributes=dict(start.attributes)))
 
     def _folder(self, header: Fields) -> str:
         """The working folder: the document has only its hash, which proves a guess right."""
-        wanted = text_in(header, "projectHash")
+        wanted = header.text("projectHash")
         guesses = [name for name in as_list(header.get("directories")) or [] if wanted]
         for folder in self.path.parents[:4]:
             try:
@@ -163,7 +159,7 @@ class GeminiReader(TranscriptReader):
         return own_note("rewind")
 
     def _patch(self, patch: Fields) -> str:
-        messages = objects_in(patch, "messages")
+        messages = patch.objects("messages")
         if not messages:
             self._header(patch)
             return "part of a session"
@@ -176,7 +172,7 @@ class GeminiReader(TranscriptReader):
             new, ids = messages[:kept], [self._id(message) for message in messages]
             said = [parts_of(message.get("content")) for message in new]
             roles = ["user" if message.get("type") == "user" else "assistant" for message in new]
-            event = HistoryCompaction(ids[0], time_of(new[0].get("timestamp")), said[0], "auto")
+            event = HistoryCompaction(ids[0], new[0].time("timestamp"), said[0], "auto")
             event.kept = ids[kept] if kept < len(ids) else ""
             event.messages = [
                 {"role": role, "parts": parts} for role, parts in zip(roles, said, strict=True)
@@ -198,7 +194,7 @@ class GeminiReader(TranscriptReader):
 
     def _message(self, message: Fields, *, injected: bool = False) -> str:
         said = message.get("type")
-        kind = said if isinstance(said, str) else text_in(message, "role")
+        kind = said if isinstance(said, str) else message.text("role")
         time = time_of(message.get("timestamp") or message.get("ts"))
         content = message["content"] if "content" in message else message.get("parts")
         id_ = self._id(message) or f"{self.start.session_id}:{len(self._order)}"
@@ -242,18 +238,18 @@ class GeminiReader(TranscriptReader):
     def _call(self, id_: str, time: int, content: Any, message: Fields) -> list[CodingEvent]:
         known = self._waiting.get(id_, [])
         before = known[0] if known and isinstance(known[0], AgentCall) else None
-        calls = objects_in(message, "toolCalls")
-        parts = [*map(_thought, objects_in(message, "thoughts")), *parts_of(content)]
+        calls = message.objects("toolCalls")
+        parts = [*map(_thought, message.objects("thoughts")), *parts_of(content)]
         parts += [
-            call_part(text_in(call, "id"), text_in(call, "name"), call.get("args", {}))
+            call_part(call.text("id"), call.text("name"), call.get("args", {}))
             for call in calls
             if not any(part.get("id") == call.get("id") for part in parts if "id" in part)
         ]
         model = AgentCall(id_, time if before is None else before.time, provider="gcp.gemini")
-        model.model, model.parts = text_in(message, "model"), parts
-        model.usage = _usage(as_dict(message.get("tokens")))
+        model.model, model.parts = message.text("model"), parts
+        model.usage = _usage(message.maybe("tokens"))
         model.parent = self._parent(id_) if before is None else before.parent
-        model.attributes = other_fields(message, _CALL)
+        model.attributes = message.others(*_CALL)
         runs = [_run(id_, call) for call in calls]
         return [model, *(run for run in runs if run is not None)]
 
@@ -263,9 +259,9 @@ def _is_said(part: Part) -> bool:
 
 
 def _thought(thought: Fields) -> Part:
-    subject, description = text_in(thought, "subject"), text_in(thought, "description")
+    subject, description = thought.text("subject"), thought.text("description")
     text = f"**{subject}**\n{description}" if subject and description else subject or description
-    return reasoning_part(text, other_fields(thought, ("subject", "description")))
+    return reasoning_part(text, thought.others("subject", "description"))
 
 
 def _usage(tokens: Fields | None) -> TokenUsage:
@@ -279,19 +275,19 @@ def _usage(tokens: Fields | None) -> TokenUsage:
 
 def _run(message: str, call: Fields) -> ToolEnd | None:
     """A tool's run; None while it goes on."""
-    status = text_in(call, "status")
+    status = call.text("status")
     if "result" not in call and status not in ("success", "error", "cancelled"):
         return None
     result, error = call.get("result"), ""
-    for block in objects_in(call, "result"):
-        response = as_dict(object_in(block, "functionResponse").get("response"))
+    for block in call.objects("result"):
+        response = block.object("functionResponse").maybe("response")
         if response is not None:
-            error = text_in(response, "error")
-            result = response["output"] if response.keys() == {"output"} else response
+            error = response.text("error")
+            result = response["output"] if response.keys() == {"output"} else dict(response)
             break
-    id_, time = text_in(call, "id"), time_of(call.get("timestamp"))
-    run = ToolEnd(id_, f"{message}:{id_}", time, result_of(result), name=text_in(call, "name"))
-    run.attributes, run.error_message = other_fields(call, _RUN), error
+    id_, time = call.text("id"), call.time("timestamp")
+    run = ToolEnd(id_, f"{message}:{id_}", time, result_of(result), name=call.text("name"))
+    run.attributes, run.error_message = call.others(*_RUN), error
     if status in ("error", "cancelled") or error:
         run.fail(status if status != "success" else "error", error)
     return run
@@ -316,7 +312,7 @@ def _is_geminis(value: Fields) -> bool:
 
 def _is_qwens(value: Fields) -> bool:
     if "uuid" in value and "parentUuid" in value:  # as Claude Code's, but with Gemini's parts
-        return "parts" in object_in(value, "message") or "systemPayload" in value
+        return "parts" in value.object("message") or "systemPayload" in value
     return _is_document(value)
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from turnspan.content.media import digest_media
-from turnspan.content.model import Part, as_dict
+from turnspan.content.model import Part
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.content_parts import call_part, parts_of
 from turnspan_records.coding.transcripts.events import (
@@ -39,18 +39,15 @@ from turnspan_records.coding.transcripts.opencode_rows import (
     is_stored,
     storage_rows,
 )
-from turnspan_records.coding.transcripts.reader import CodingTool, Fields, TranscriptReader
+from turnspan_records.coding.transcripts.reader import CodingTool, TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
+    Fields,
     count_of,
     dollars_of,
-    object_in,
-    objects_in,
-    other_fields,
+    fields_of,
     provider_name,
     result_of,
     sum_of,
-    text_in,
-    time_of,
     unknown,
     usage_of,
     wide_id,
@@ -91,7 +88,7 @@ class OpenCodeReader(TranscriptReader):
         if "migrated" in line:
             return "in the database"
         kind = next((name for name in ("session", "message", "part") if name in line), "")
-        info = as_dict(line.get(kind))
+        info = line.maybe(kind)
         if info is None:
             return unknown(f"{kind} without an object" if kind else "no type")
         if kind == "part":
@@ -103,7 +100,7 @@ class OpenCodeReader(TranscriptReader):
         self.release()
         if kind == "session":
             return self._start(info)
-        session = text_in(info, "sessionID")
+        session = info.text("sessionID")
         if session != self._session and session in self._starts:  # a subagent's is over
             self._session = session
             self.emit(self._starts[session])
@@ -117,11 +114,11 @@ class OpenCodeReader(TranscriptReader):
         self._message, self._parts = None, []
         if message is None:
             return
-        id_ = wide_id(self._session, text_in(message, "id"))
+        id_ = wide_id(self._session, message.text("id"))
         for part in parts:
             if part.get("type") == "compaction":
                 self._trigger = "auto" if part.get("auto") is True else "manual"
-                self._tail = wide_id(self._session, text_in(part, "tail_start_id"))
+                self._tail = wide_id(self._session, part.text("tail_start_id"))
                 self._before = self._last
         self._last = id_
         if message.get("role") == "user":
@@ -133,44 +130,44 @@ class OpenCodeReader(TranscriptReader):
             self._assistant(id_, message, parts)
 
     def _start(self, info: Fields) -> str:
-        self._session = text_in(info, "id")
+        self._session = info.text("id")
         self._trigger = ""
-        parent = text_in(info, "parentID")
-        start = SessionStart(self._session, text_in(info, "version"), text_in(info, "directory"))
-        start.title = text_in(info, "title")
+        parent = info.text("parentID")
+        start = SessionStart(self._session, info.text("version"), info.text("directory"))
+        start.title = info.text("title")
         start.parent_call = self._children.get(self._session, "")
-        start.attributes = other_fields(info, _SESSION)
+        start.attributes = info.others(*_SESSION)
         if parent not in ("", _REDACTED):
             start.parent_session, start.agent_id = parent, self._session
-            start.agent_name = text_in(info, "agent") or "subagent"
+            start.agent_name = info.text("agent") or "subagent"
         self._starts[self._session] = start
         return self.emit(start)
 
     def _assistant(self, id_: str, message: Fields, parts: list[Fields]) -> None:
-        error, model = object_in(message, "error"), object_in(message, "model")
-        failure, finish = text_in(error, "name"), text_in(message, "finish")
-        words, created = text_in(object_in(error, "data"), "message"), _time(message, "created")
+        error, model = message.object("error"), message.object("model")
+        failure, finish = error.text("name"), message.text("finish")
+        words, created = error.object("data").text("message"), _time(message, "created")
         ended = _time(message, "completed") or max(
-            created, *(time_of(object_in(part, "time").get("end")) for part in parts), 0
+            created, *(part.object("time").time("end") for part in parts), 0
         )
         usage, cost = _usage(message, parts)
         call = AgentCall(
             message_id=id_,
             time=ended,
             start=created,
-            provider=provider_name(text_in(message, "providerID") or text_in(model, "providerID")),
-            model=text_in(message, "modelID") or text_in(model, "modelID"),
+            provider=provider_name(message.text("providerID") or model.text("providerID")),
+            model=message.text("modelID") or model.text("modelID"),
             parts=_said(parts),
             usage=usage,
             finish_reasons=(finish,) if finish else (),
             cost_usd=cost,
             error_type=failure,
             error_message=words,
-            attributes=other_fields(message, _MESSAGE),
+            attributes=message.others(*_MESSAGE),
         )
         changed = [part for part in parts if part.get("type") in ("patch", "retry")]
         if changed:
-            call.attributes["parts"] = [other_fields(part, _PART) for part in changed]
+            call.attributes["parts"] = [part.others(*_PART) for part in changed]
         self.emit(call)
         for part in parts:
             if part.get("type") == "tool":
@@ -189,18 +186,18 @@ class OpenCodeReader(TranscriptReader):
 
     def _run(self, message: str, part: Fields) -> None:
         """A tool's run, once it has ended."""
-        state, call = object_in(part, "state"), text_in(part, "callID")
-        status, times = text_in(state, "status"), object_in(state, "time")
+        state, call = part.object("state"), part.text("callID")
+        status, times = state.text("status"), state.object("time")
         self._children[child_of(part)] = call
         if status in ("running", "pending"):
             return
-        id_ = wide_id(message, text_in(part, "id")) or f"{message}:{call}"
-        run = ToolEnd(call, id_, time_of(times.get("end")), result_of(state.get("output")))
-        run.start, run.name = time_of(times.get("start")), text_in(part, "tool")
-        attributes = other_fields(state, ("status", "input", "output", "error", "time", "metadata"))
-        more = other_fields(object_in(state, "metadata"), ())
+        id_ = wide_id(message, part.text("id")) or f"{message}:{call}"
+        run = ToolEnd(call, id_, times.time("end"), result_of(state.get("output")))
+        run.start, run.name = times.time("start"), part.text("tool")
+        attributes = state.others("status", "input", "output", "error", "time", "metadata")
+        more = state.object("metadata").others()
         run.attributes = digest_media(attributes | more)
-        run.error_message = text_in(state, "error")
+        run.error_message = state.text("error")
         if status == "error":
             run.result = result_of(state.get("error"))
             run.fail("error", run.error_message)
@@ -208,7 +205,7 @@ class OpenCodeReader(TranscriptReader):
 
 
 def _time(message: Fields, name: str) -> int:
-    return time_of(object_in(message, "time").get(name))
+    return message.object("time").time(name)
 
 
 def _said(parts: list[Fields]) -> list[Part]:
@@ -217,17 +214,17 @@ def _said(parts: list[Fields]) -> list[Part]:
     for part in parts:
         kind = part.get("type")
         if kind == "tool":
-            arguments = object_in(part, "state").get("input", {})
-            said.append(call_part(text_in(part, "callID"), text_in(part, "tool"), arguments))
+            arguments = part.object("state").get("input", {})
+            said.append(call_part(part.text("callID"), part.text("tool"), arguments))
         elif kind not in _SILENT and part.get("ignored") is not True:
             said += parts_of([{k: v for k, v in part.items() if k not in _PART}])
     return said
 
 
 def _usage(message: Fields, parts: list[Fields]) -> tuple[TokenUsage, Decimal | None]:
-    steps = [object_in(part, "tokens") for part in parts if part.get("type") == "step-finish"]
+    steps = [part.object("tokens") for part in parts if part.get("type") == "step-finish"]
     counts = [_counts(step) for step in steps if step]
-    tokens = object_in(message, "tokens")
+    tokens = message.object("tokens")
     if len(counts) < 2 and any(count_of(c) for c in (*tokens.values(), tokens.get("cache"))):
         counts = [_counts(tokens)]
     usage = TokenUsage()
@@ -239,11 +236,11 @@ def _usage(message: Fields, parts: list[Fields]) -> tuple[TokenUsage, Decimal | 
 
 
 def _counts(tokens: Fields) -> TokenUsage:
-    cache = object_in(tokens, "cache")
+    cache = tokens.object("cache")
     read, written = cache.get("read"), cache.get("write")
     sent = sum_of(tokens.get("input"), read, written)
     received, thought = tokens.get("output"), tokens.get("reasoning")
-    total = count_of(tokens.get("total"))
+    total = tokens.count("total")
     if total is not None and total == sum_of(sent, received, thought):
         received = sum_of(received, thought)
     return usage_of(sent, output=received, read=read, written=written, reasoning=thought)
@@ -251,13 +248,13 @@ def _counts(tokens: Fields) -> TokenUsage:
 
 def _items(value: Any) -> Sequence[Any] | None:
     """An export's session, messages and parts."""
-    document = as_dict(value) or {}
+    document = fields_of(value)
     if "messages" not in document or "info" not in document:
         return None
     items: list[Any] = [{"session": document["info"]}]
-    for message in objects_in(document, "messages"):
+    for message in document.objects("messages"):
         items.append({"message": message.get("info")})
-        items += [{"part": part} for part in objects_in(message, "parts")]
+        items += [{"part": part} for part in message.objects("parts")]
     return items
 
 
@@ -269,7 +266,7 @@ def _rows(path: Path) -> Iterator[Any] | None:
 
 
 def _is_own(value: Fields) -> bool:
-    info = object_in(value, "info") or object_in(value, "session") or value
+    info = value.object("info") or value.object("session") or value
     return "projectID" in info or ("directory" in info and "id" in info)
 
 

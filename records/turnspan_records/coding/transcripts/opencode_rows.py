@@ -9,14 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan.content.model import as_dict
-from turnspan_records.coding.transcripts.wire_values import (
-    count_of,
-    document_in,
-    json_in,
-    object_in,
-    text_in,
-)
+from turnspan_records.coding.transcripts.wire_values import Fields, document_in, fields_of, json_in
 from turnspan_records.importing.sources import SourceLogError
 
 DATABASE: Final = "opencode.db"
@@ -76,7 +69,7 @@ def database_rows(path: Path) -> Iterator[Any]:
 
 
 def _session_rows(
-    database: sqlite3.Connection, id_: str, sessions: dict[str, dict[str, Any]]
+    database: sqlite3.Connection, id_: str, sessions: dict[str, Fields]
 ) -> Iterator[Any]:
     """A session's rows; those of a subagent's session after the message that began it."""
     session = sessions.pop(id_, None)
@@ -91,27 +84,27 @@ def _session_rows(
             begun.append(child_of(part))
             yield {"part": part}
         for child in begun:
-            if object_in(sessions, child).get("parentID") == id_:
+            if child in sessions and sessions[child].get("parentID") == id_:
                 yield from _session_rows(database, child, sessions)
 
 
-def child_of(part: dict[str, Any]) -> str:
+def child_of(part: Fields) -> str:
     """The session of the subagent that a tool has begun."""
-    return text_in(object_in(object_in(part, "state"), "metadata"), "sessionId")
+    return part.object("state").object("metadata").text("sessionId")
 
 
-def _info(row: sqlite3.Row) -> dict[str, Any]:
+def _info(row: sqlite3.Row) -> Fields:
     """A row as the tool's documents are: its columns, and what its JSON says."""
     info = {_COLUMNS.get(name, name): row[name] for name in row.keys()}  # noqa: SIM118
-    data = as_dict(json_in(info.pop("data", None))) or {}
+    data = fields_of(json_in(info.pop("data", None)))
     times = {name: info.pop(f"time_{name}", None) for name in ("created", "updated")}
-    return {**({} if "messageID" in info else {"time": times}), **info, **data}
+    return Fields({**({} if "messageID" in info else {"time": times}), **info, **data})
 
 
 def storage_rows(path: Path) -> Iterator[Any]:
     """The documents of a session in the storage folder. Raises ``SourceLogError``."""
     session = document_in(path)
-    id_ = text_in(session or {}, "id")
+    id_ = fields_of(session).text("id")
     base = path.parents[2]
     if _is_migrated(base.parent / DATABASE, id_):
         yield {"migrated": id_}
@@ -121,15 +114,15 @@ def storage_rows(path: Path) -> Iterator[Any]:
     flat = [document_in(file) for file in sorted((base / "part").glob("*.json"))]
     for message in sorted(messages, key=_created):
         yield {"message": message}
-        name = text_in(message or {}, "id")
+        name = fields_of(message).text("id")
         parts = [document_in(file) for file in sorted((base / "part" / name).glob("*.json"))]
         for part in (*parts, *(p for p in flat if p and p.get("messageID") == name)):
             yield {"part": {"messageID": name, **part} if part else part}
 
 
-def _created(message: dict[str, Any] | None) -> tuple[int, str]:
-    created = count_of(object_in(message or {}, "time").get("created"))
-    return created or 0, text_in(message or {}, "id")
+def _created(message: Fields | None) -> tuple[int, str]:
+    created = fields_of(message).object("time").count("created")
+    return created or 0, fields_of(message).text("id")
 
 
 def _is_migrated(database: Path, session: str) -> bool:

@@ -33,18 +33,15 @@ from turnspan_records.coding.transcripts.events import (
     ToolEnd,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.reader import CodingTool, Fields, TranscriptReader
+from turnspan_records.coding.transcripts.reader import CodingTool, TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
+    Fields,
     PassedOver,
     count_of,
     dollars_of,
-    object_in,
-    other_fields,
     own_note,
     provider_name,
     result_of,
-    text_in,
-    time_of,
     unknown,
     usage_of,
 )
@@ -77,21 +74,21 @@ class PiReader(TranscriptReader):
 
     def take(self, line: Fields) -> str:
         """As ``TranscriptReader``."""
-        kind = text_in(line, "type")
+        kind = line.text("type")
         if kind == "session":
             self._order.append("")
             return self._header(line)
-        short = text_in(line, "id")
+        short = line.text("id")
         seen = f"{short}@{line.get('timestamp')}".encode() if short else dumps(line)
         self._id = id_ = hashlib.sha256(seen).hexdigest()[:32]
-        named = self._ids.get(text_in(line, "parentId"), "")
+        named = self._ids.get(line.text("parentId"), "")
         self._parent, before = self._passed.before(named), len(self.events)
         follows = named if short or not self._order else self._order[-1]
         self._follows[id_] = follows, False
         if short:
             self._ids[short] = id_
         self._order.append(id_)
-        self._time = time_of(line.get("timestamp"))
+        self._time = line.time("timestamp")
         word = self._entry(kind, line)
         if len(self.events) == before or kind == "session_info":
             self._passed.add(id_, self._parent)
@@ -100,39 +97,39 @@ class PiReader(TranscriptReader):
         return word
 
     def _header(self, header: Fields) -> str:
-        self.start.session_id = text_in(header, "id") or self.start.session_id
-        self._provider = text_in(header, "provider")
-        self._model = text_in(header, "modelId")
-        self._thinking = text_in(header, "thinkingLevel")
-        start = SessionStart(self.start.session_id, folder=text_in(header, "cwd"))
-        start.parent_session = _session_of(Path(text_in(header, "parentSession")))
-        start.attributes = other_fields(header, _HEADER)
+        self.start.session_id = header.text("id") or self.start.session_id
+        self._provider = header.text("provider")
+        self._model = header.text("modelId")
+        self._thinking = header.text("thinkingLevel")
+        start = SessionStart(self.start.session_id, folder=header.text("cwd"))
+        start.parent_session = _session_of(Path(header.text("parentSession")))
+        start.attributes = header.others(*_HEADER)
         return self.emit(start)
 
     def _entry(self, kind: str, entry: Fields) -> str:
         id_, time, parent = self._id, self._time, self._parent
         if kind == "message":
-            return self._message(object_in(entry, "message"))
+            return self._message(entry.object("message"))
         if kind == "compaction":
-            parts = parts_of(text_in(entry, "summary"))
-            tokens, kept = count_of(entry.get("tokensBefore")), self._kept(entry)
+            parts = parts_of(entry.text("summary"))
+            tokens, kept = entry.count("tokensBefore"), self._kept(entry)
             return self.emit(HistoryCompaction(id_, time, parts, "", tokens, parent, kept=kept))
         if kind in ("custom_message", "branch_summary"):
             parts = parts_of(entry.get("content", entry.get("summary")))
             return self.emit(UserMessage(id_, time, parts, parent, injected=True))
         if kind == "session_info":
-            return self.emit(SessionStart(self.start.session_id, title=text_in(entry, "name")))
+            return self.emit(SessionStart(self.start.session_id, title=entry.text("name")))
         if kind == "model_change":
-            self._provider, self._model = text_in(entry, "provider"), text_in(entry, "modelId")
+            self._provider, self._model = entry.text("provider"), entry.text("modelId")
             return own_note(kind)
-        self._thinking = text_in(entry, "thinkingLevel") or self._thinking
+        self._thinking = entry.text("thinkingLevel") or self._thinking
         return own_note(kind) if kind in _STATE else unknown(entry.get("type"))
 
     def _kept(self, compaction: Fields) -> str:
         """The first message that a compaction keeps: it names an entry (version 1: its place among
         the lines) at which that begins, which may say nothing of the conversation."""
-        first = self._ids.get(text_in(compaction, "firstKeptEntryId"), "")
-        place = count_of(compaction.get("firstKeptEntryIndex"))
+        first = self._ids.get(compaction.text("firstKeptEntryId"), "")
+        place = compaction.count("firstKeptEntryIndex")
         if place is not None and place < len(self._order):
             first = self._order[place]
         kept, at = "", self._follows[self._id][0]
@@ -145,20 +142,20 @@ class PiReader(TranscriptReader):
         return ""
 
     def _message(self, message: Fields) -> str:
-        role, parts = text_in(message, "role"), parts_of(message.get("content"))
+        role, parts = message.text("role"), parts_of(message.get("content"))
         id_, time, parent = self._id, self._time, self._parent
         if role == "assistant":
             return self._call(message)
         if role == "toolResult":
             result = result_of(message.get("content"))
-            run = ToolEnd(text_in(message, "toolCallId"), id_, time, result, parent=parent)
-            run.name, run.attributes = text_in(message, "toolName"), other_fields(message, _RUN)
+            run = ToolEnd(message.text("toolCallId"), id_, time, result, parent=parent)
+            run.name, run.attributes = message.text("toolName"), message.others(*_RUN)
             if message.get("isError") is True:
                 run.fail("error", as_text(result))
             return self.emit(run)
         if role == "bashExecution":
-            text = f"Ran `{text_in(message, 'command')}`\n{text_in(message, 'output')}"
-            part = {**text_part(text), "other": other_fields(message, _SHELL)}
+            text = f"Ran `{message.text('command')}`\n{message.text('output')}"
+            part = {**text_part(text), "other": message.others(*_SHELL)}
             return self.emit(UserMessage(id_, time, [part], parent, injected=True))
         if role in ("user", "custom", "hookMessage", "system", "developer"):
             said = role if role in ("system", "developer") else "user"
@@ -166,24 +163,24 @@ class PiReader(TranscriptReader):
         return unknown(message.get("role"))
 
     def _call(self, message: Fields) -> str:
-        usage, stopped = object_in(message, "usage"), text_in(message, "stopReason")
+        usage, stopped = message.object("usage"), message.text("stopReason")
         call = AgentCall(
             message_id=self._id,
             time=self._time,
-            start=time_of(message.get("timestamp")),
-            provider=provider_name(text_in(message, "provider") or self._provider),
-            model=text_in(message, "model") or self._model,
+            start=message.time("timestamp"),
+            provider=provider_name(message.text("provider") or self._provider),
+            model=message.text("model") or self._model,
             parts=parts_of(message.get("content")),
             parent=self._parent,
             finish_reasons=(stopped,) if stopped else (),
             error_type="error" if stopped == "error" else "",
-            error_message=text_in(message, "errorMessage"),
+            error_message=message.text("errorMessage"),
             parameters={"thinking_level": self._thinking} if self._thinking else {},
-            attributes=other_fields(message, _CALL),
+            attributes=message.others(*_CALL),
         )
         if any(map(count_of, usage.values())):
             call.usage = _usage(usage)
-            call.cost_usd = dollars_of(object_in(usage, "cost").get("total"))
+            call.cost_usd = dollars_of(usage.object("cost").get("total"))
         word = self.emit(call)
         if stopped == "aborted":
             self.emit(Interruption(self._time, "user", call.error_message))

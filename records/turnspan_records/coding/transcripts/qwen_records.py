@@ -15,18 +15,14 @@ from turnspan_records.coding.transcripts.events import (
     ToolEnd,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.reader import Fields, TranscriptReader
+from turnspan_records.coding.transcripts.reader import TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
+    Fields,
     PassedOver,
     count_of,
-    object_in,
-    objects_in,
-    other_fields,
     own_note,
     result_of,
     sum_of,
-    text_in,
-    time_of,
     unknown,
     usage_of,
 )
@@ -49,9 +45,9 @@ class QwenRecords(TranscriptReader):
 
     def take(self, line: Fields) -> str:
         """As ``TranscriptReader``."""
-        kind, subtype = text_in(line, "type"), text_in(line, "subtype")
-        id_, time = text_in(line, "uuid"), time_of(line.get("timestamp"))
-        parent = self._passed.before(text_in(line, "parentUuid"))
+        kind, subtype = line.text("type"), line.text("subtype")
+        id_, time = line.text("uuid"), line.time("timestamp")
+        parent = self._passed.before(line.text("parentUuid"))
         held = self.held_call
         if kind == "assistant" and held is not None and held.message_id == id_:
             return self.hold(_call(id_, time, line))
@@ -59,37 +55,37 @@ class QwenRecords(TranscriptReader):
         self._session(line)
         if kind == "user":
             own = subtype in _INJECTED
-            shown = text_in(object_in(line, "systemPayload"), "displayText")
-            parts = prompt_parts(shown, object_in(line, "message").get("parts"))
+            shown = line.object("systemPayload").text("displayText")
+            parts = prompt_parts(shown, line.object("message").get("parts"))
             return self.emit(UserMessage(id_, time, parts, parent, own))
         if kind == "assistant":
             call = _call(id_, time, line)
             call.parent = parent
-            call.attributes = other_fields(line, (*_RECORD, "usageMetadata"))
+            call.attributes = line.others(*_RECORD, "usageMetadata")
             return self.hold(call)
         if kind == "tool_result":
             return self.emit(_run(id_, time, parent, line))
         if kind == "system" and subtype == "chat_compression":
-            return self._compaction(id_, time, parent, object_in(line, "systemPayload"))
+            return self._compaction(id_, time, parent, line.object("systemPayload"))
         if kind != "system":
             return unknown(line.get("type"))
-        self._passed.add(id_, text_in(line, "parentUuid"))
+        self._passed.add(id_, line.text("parentUuid"))
         if subtype == "custom_title":
-            self._title = text_in(object_in(line, "systemPayload"), "customTitle")
+            self._title = line.object("systemPayload").text("customTitle")
             self._place = ("",) * 6
             self._session(line)
             return "a session"
         return own_note(subtype or "system")
 
     def _session(self, record: Fields) -> None:
-        session, agent = text_in(record, "sessionId"), text_in(record, "agentId")
-        forked = text_in(object_in(record, "forkedFrom"), "sessionId")
+        session, agent = record.text("sessionId"), record.text("agentId")
+        forked = record.object("forkedFrom").text("sessionId")
         place = (
             f"{session}:{agent}" if agent else session or self.path.stem,
-            text_in(record, "version"),
-            text_in(record, "cwd"),
-            text_in(record, "gitBranch") or self._place[3],
-            (text_in(record, "agentName") or agent) if agent else "",
+            record.text("version"),
+            record.text("cwd"),
+            record.text("gitBranch") or self._place[3],
+            (record.text("agentName") or agent) if agent else "",
             session if agent else forked,
         )
         if place != self._place:
@@ -99,10 +95,10 @@ class QwenRecords(TranscriptReader):
             self.emit(start)
 
     def _compaction(self, id_: str, time: int, parent: str, payload: Fields) -> str:
-        history = objects_in(payload, "compressedHistory")
+        history = payload.objects("compressedHistory")
         said = [parts_of(message.get("parts")) for message in history]
         roles = ["assistant" if m.get("role") == "model" else "user" for m in history]
-        before = count_of(object_in(payload, "info").get("originalTokenCount"))
+        before = payload.object("info").count("originalTokenCount")
         event = HistoryCompaction(id_, time, said[0] if said else [], "", before, parent)
         event.messages = [
             {"role": role, "parts": parts} for role, parts in zip(roles, said, strict=True)
@@ -112,42 +108,42 @@ class QwenRecords(TranscriptReader):
 
 def _call(id_: str, time: int, record: Fields) -> AgentCall:
     """What a record says of a call."""
-    parts = parts_of(object_in(record, "message").get("parts"))
+    parts = parts_of(record.object("message").get("parts"))
     return AgentCall(
         id_,
         time,
         provider="qwen",
-        model=text_in(record, "model"),
+        model=record.text("model"),
         parts=parts,
         usage=_usage(record),
     )
 
 
 def _usage(record: Fields) -> TokenUsage:
-    counts = object_in(record, "usageMetadata")
+    counts = record.object("usageMetadata")
     if not any(map(count_of, counts.values())):
         return TokenUsage()
-    thoughts = count_of(counts.get("thoughtsTokenCount"))
+    thoughts = counts.count("thoughtsTokenCount")
     sent = sum_of(counts.get("promptTokenCount"), counts.get("toolUsePromptTokenCount"))
-    received = count_of(counts.get("candidatesTokenCount"))
+    received = counts.count("candidatesTokenCount")
     with_thoughts = sum_of(received, thoughts)
-    if count_of(counts.get("totalTokenCount")) == sum_of(sent, with_thoughts):
+    if counts.count("totalTokenCount") == sum_of(sent, with_thoughts):
         received = with_thoughts
     cached = counts.get("cachedContentTokenCount")
     return usage_of(sent, output=received, read=cached, reasoning=thoughts)
 
 
 def _run(id_: str, time: int, parent: str, record: Fields) -> ToolEnd:
-    result = object_in(record, "toolCallResult")
-    blocks = objects_in(object_in(record, "message"), "parts")
-    responses = [object_in(block, "functionResponse") for block in blocks]
+    result = record.object("toolCallResult")
+    blocks = record.object("message").objects("parts")
+    responses = [block.object("functionResponse") for block in blocks]
     said = next((response for response in responses if response), Fields())
     response = as_dict(said.get("response")) or {}
-    status, error = text_in(result, "status"), object_in(result, "error")
-    run = ToolEnd(text_in(result, "callId") or text_in(said, "id"), id_, time, None, parent=parent)
+    status, error = result.text("status"), result.object("error")
+    run = ToolEnd(result.text("callId") or said.text("id"), id_, time, None, parent=parent)
     run.result = result_of(response["output"] if response.keys() == {"output"} else response)
-    run.name, run.error_message = text_in(said, "name"), text_in(error, "message")
-    run.attributes = other_fields(result, _RESULT)
+    run.name, run.error_message = said.text("name"), error.text("message")
+    run.attributes = result.others(*_RESULT)
     if status in ("error", "cancelled") or error:
-        run.fail(text_in(result, "errorType") or status or "error", run.error_message)
+        run.fail(result.text("errorType") or status or "error", run.error_message)
     return run

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from turnspan.content.model import as_dict, as_list
 from turnspan.turn.turn import TokenUsage
@@ -35,10 +35,7 @@ from turnspan_records.coding.transcripts.events import (
     ToolEnd,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.wire_values import NOT_AN_OBJECT
-
-Fields: TypeAlias = dict[str, Any]
-"""An object of a transcript."""
+from turnspan_records.coding.transcripts.wire_values import NOT_AN_OBJECT, Fields, fields_of
 
 _WORDS: Final[dict[type[Any], str]] = {
     SessionStart: "a session",
@@ -71,7 +68,7 @@ class TranscriptReader:
         if line is None:
             return NOT_AN_OBJECT
         self.events = events
-        return self.take(line)
+        return self.take(Fields(line))
 
     def take(self, line: Fields) -> str:
         """As ``read``: what a tool's reader says for itself."""
@@ -186,7 +183,7 @@ class CodingTool:
     def is_own(self, first: Any) -> bool:
         """Whether a file is its transcript, by the value of its first line (a document: of it)."""
         values = as_list(first)
-        return self.own(as_dict(values[0] if values else first) or {})
+        return self.own(fields_of(values[0] if values else first))
 
     def folders(self, home: Path, environment: Mapping[str, str]) -> Sequence[Path]:
         """Where it keeps them, of this user."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from turnspan.content.model import TOOL_CALL, TOOL_CALL_RESPONSE, Part, as_dict, as_list
+from turnspan.content.model import TOOL_CALL, TOOL_CALL_RESPONSE, Part, as_list
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.content_parts import (
     call_part,
@@ -29,12 +29,11 @@ from turnspan_records.coding.transcripts.events import (
     ToolEnd,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.reader import Fields, TranscriptReader
+from turnspan_records.coding.transcripts.reader import TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
-    object_in,
-    objects_in,
+    Fields,
+    fields_of,
     result_of,
-    text_in,
     time_of,
     unknown,
     usage_of,
@@ -184,13 +183,13 @@ def chat(
     time: Any = 0,
     *,
     failed: bool = False,
-    attributes: Fields | None = None,
+    attributes: dict[str, Any] | None = None,
     **of_call: Any,
 ) -> CodingEvent | None:
     """A message of a chat completion; ``of_call`` are fields of ``AgentCall``. None for another
     role."""
-    more = attributes or {}
-    role, content, when = text_in(message, "role"), message.get("content"), time_of(time)
+    more: dict[str, Any] = attributes or {}
+    role, content, when = message.text("role"), message.get("content"), time_of(time)
     if role in ("user", "human"):
         return UserMessage(id_, when, parts_of(query(content)), attributes=more)
     if role in ("system", "developer"):
@@ -202,7 +201,7 @@ def chat(
         return ToolEnd(call_id, id_, when, result, failed=failed, attributes=more)
     if role != "assistant":
         return None
-    thought = text_in(message, "reasoning_content") or text_in(message, "reasoning")
+    thought = message.text("reasoning_content") or message.text("reasoning")
     parts = [reasoning_part(thought)] if thought else []
     parts += parts_of(content)
     parts += chat_calls(message)
@@ -212,7 +211,7 @@ def chat(
 def query(content: Any) -> Any:
     """The user's words where the tool has put others around them; else all that there is."""
     blocks = as_list(content) or [content]
-    text = text_in(as_dict(blocks[0]) or {}, "text") if len(blocks) == 1 else ""
+    text = fields_of(blocks[0]).text("text") if len(blocks) == 1 else ""
     found = _QUERY.match(text or (content if isinstance(content, str) else ""))
     return found[2] if found else content
 
@@ -220,20 +219,20 @@ def query(content: Any) -> Any:
 def chat_calls(message: Fields) -> list[Part]:
     """The tools that a message asks for."""
     parts: list[Part] = []
-    for call in objects_in(message, "tool_calls"):
-        function = object_in(call, "function") or call
+    for call in message.objects("tool_calls"):
+        function = call.object("function") or call
         arguments = function.get("arguments", function.get("args", {}))
-        parts.append(call_part(text_in(call, "id"), text_in(function, "name"), arguments))
+        parts.append(call_part(call.text("id"), function.text("name"), arguments))
     return parts
 
 
 def chat_usage(answer: Fields) -> TokenUsage:
     """Of a provider's answer: the cache is within the input, the reasoning within the output."""
-    usage = object_in(answer, "usage")
+    usage = answer.object("usage")
     return usage_of(
         usage.get("prompt_tokens"),
         output=usage.get("completion_tokens"),
-        read=object_in(usage, "prompt_tokens_details").get("cached_tokens"),
+        read=usage.object("prompt_tokens_details").get("cached_tokens"),
         written=usage.get("cache_creation_input_tokens"),
-        reasoning=object_in(usage, "completion_tokens_details").get("reasoning_tokens"),
+        reasoning=usage.object("completion_tokens_details").get("reasoning_tokens"),
     )

@@ -30,7 +30,7 @@ from turnspan_records.coding.transcripts.events import (
     ToolEnd,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.reader import CodingTool, Fields, items_in
+from turnspan_records.coding.transcripts.reader import CodingTool, items_in
 from turnspan_records.coding.transcripts.role_reader import (
     Message,
     MessageOf,
@@ -42,15 +42,10 @@ from turnspan_records.coding.transcripts.role_reader import (
     start_of,
 )
 from turnspan_records.coding.transcripts.wire_values import (
-    count_of,
+    Fields,
     document_in,
-    object_in,
-    objects_in,
-    other_fields,
     own_note,
     result_of,
-    text_in,
-    time_of,
     unknown,
     usage_of,
 )
@@ -63,33 +58,33 @@ _MORE_NOTES: Final = ("full_compaction.begin", "full_compaction.complete", "turn
 
 
 def _cursor(value: Fields, reader: RoleReader) -> Message:
-    said = {**object_in(value, "message"), "role": value.get("role")}
-    attributes = other_fields(value, ("role", "message", "model"))
-    message = chat(said, model=text_in(value, "model"), attributes=attributes)
+    said = Fields({**value.object("message"), "role": value.get("role")})
+    attributes = value.others("role", "message", "model")
+    message = chat(said, model=value.text("model"), attributes=attributes)
     if message is None and value.get("type") == "turn_ended":
         return own_note("turn_ended")
     return message or unknown(value.get("type"))
 
 
 def _droid(value: Fields, reader: RoleReader) -> Message:
-    kind = text_in(value, "type")
+    kind = value.text("type")
     if kind == "session_start":
-        id_ = text_in(value, "id") or reader.start.session_id
-        title = text_in(value, "sessionTitle") or text_in(value, "title")
-        version, folder = text_in(value, "version"), text_in(value, "cwd")
+        id_ = value.text("id") or reader.start.session_id
+        title = value.text("sessionTitle") or value.text("title")
+        version, folder = value.text("version"), value.text("cwd")
         return SessionStart(id_, version, folder, title=title)
-    said = object_in(value, "message") if kind == "message" else {}
-    message = chat(said, text_in(value, "id"), value.get("timestamp"))
+    said = value.object("message" if kind == "message" else "")
+    message = chat(said, value.text("id"), value.get("timestamp"))
     return message or unknown(value.get("type"))
 
 
 def _goose(value: Fields, reader: RoleReader) -> Message:
-    message = chat(value, text_in(value, "id"), value.get("created"))
+    message = chat(value, value.text("id"), value.get("created"))
     return message or SessionStart(
         reader.start.session_id,
-        folder=text_in(value, "working_dir"),
-        title=text_in(value, "description"),
-        attributes=other_fields(value, ("working_dir", "description")),
+        folder=value.text("working_dir"),
+        title=value.text("description"),
+        attributes=value.others("working_dir", "description"),
     )
 
 
@@ -97,12 +92,12 @@ def _hermes(value: Fields, reader: RoleReader) -> Message:
     if "role" not in value:
         known = ("session_id", "cwd", "system_prompt", "message_count", "last_updated")
         return SessionStart(
-            text_in(value, "session_id") or reader.start.session_id,
-            folder=text_in(value, "cwd") or text_in(object_in(value, "model_config"), "cwd"),
-            instructions=text_in(value, "system_prompt"),
-            attributes=other_fields(value, known),
+            value.text("session_id") or reader.start.session_id,
+            folder=value.text("cwd") or value.object("model_config").text("cwd"),
+            instructions=value.text("system_prompt"),
+            attributes=value.others(*known),
         )
-    finish = text_in(value, "finish_reason")
+    finish = value.text("finish_reason")
     reasons = (finish,) if finish else ()
     message = chat(value, failed=finish == "error", finish_reasons=reasons)
     known = value["role"] == "session_meta"
@@ -110,14 +105,14 @@ def _hermes(value: Fields, reader: RoleReader) -> Message:
 
 
 def _grok(value: Fields, reader: RoleReader) -> Message:
-    kind = text_in(value, "type")
+    kind = value.text("type")
     if kind == "reasoning":
-        text = "\n".join(text_in(each, "text") for each in objects_in(value, "summary"))
+        text = "\n".join(each.text("text") for each in value.objects("summary"))
         return reasoning_part(text) if text else unknown("nothing said")
     if kind == "backend_tool_call":
         return own_note(kind)
-    said = {**value, "role": "tool" if kind == "tool_result" else kind}
-    message = chat(said, model=text_in(value, "model_id"), provider="x_ai")
+    said = Fields({**value, "role": "tool" if kind == "tool_result" else kind})
+    message = chat(said, model=value.text("model_id"), provider="x_ai")
     if "synthetic_reason" in value and isinstance(message, UserMessage):
         message.injected = True
     return message or unknown(value.get("type"))
@@ -125,10 +120,10 @@ def _grok(value: Fields, reader: RoleReader) -> Message:
 
 def _swe_agent(value: Fields, reader: RoleReader) -> Message:
     if "role" not in value:
-        info = object_in(value, "info")
-        run: Fields = {"session_usage": object_in(info, "model_stats")}
-        run["exit_status"] = text_in(info, "exit_status")
-        run["environment"] = text_in(value, "environment")
+        info = value.object("info")
+        run: dict[str, Any] = {"session_usage": dict(info.object("model_stats"))}
+        run["exit_status"] = info.text("exit_status")
+        run["environment"] = value.text("environment")
         return SessionStart(reader.start.session_id, attributes=run)
     message = chat(value)
     if message is not None and value.get("is_demo") is True:
@@ -138,20 +133,20 @@ def _swe_agent(value: Fields, reader: RoleReader) -> Message:
 
 def _mini_swe_agent(value: Fields, reader: RoleReader) -> Message:
     if "role" not in value:
-        info = object_in(value, "info")
-        version = text_in(info, "mini_version")
-        attributes = other_fields(info, ("submission", "config", "mini_version"))
+        info = value.object("info")
+        version = info.text("mini_version")
+        attributes = info.others("submission", "config", "mini_version")
         return SessionStart(reader.start.session_id, version, attributes=attributes)
-    answer = object_in(object_in(value, "extra"), "response")
-    model, usage = text_in(answer, "model"), chat_usage(answer)
-    return chat(value, text_in(answer, "id"), model=model, usage=usage) or unknown("role")
+    answer = value.object("extra").object("response")
+    model, usage = answer.text("model"), chat_usage(answer)
+    return chat(value, answer.text("id"), model=model, usage=usage) or unknown("role")
 
 
 def _openhands(value: Fields, reader: RoleReader) -> Message:
-    action, observation = text_in(value, "action"), text_in(value, "observation")
-    time, source = time_of(value.get("timestamp")), text_in(value, "source")
-    metadata, arguments = object_in(value, "tool_call_metadata"), object_in(value, "args")
-    call_id = text_in(metadata, "tool_call_id")
+    action, observation = value.text("action"), value.text("observation")
+    time, source = value.time("timestamp"), value.text("source")
+    metadata, arguments = value.object("tool_call_metadata"), value.object("args")
+    call_id = metadata.text("tool_call_id")
     if observation:
         if not call_id:
             return own_note(observation)
@@ -159,16 +154,16 @@ def _openhands(value: Fields, reader: RoleReader) -> Message:
         return ToolEnd(call_id, "", time, result_of(value.get("content")), failed=failed)
     if source == "user" and action == "message":
         return UserMessage("", time, parts_of(arguments.get("content")))
-    answer = object_in(metadata, "model_response")
-    choice = next(iter(objects_in(answer, "choices")), Fields())
-    said = {"role": "assistant", "content": arguments.get("content")}
-    message = chat({**said, **object_in(choice, "message")}, text_in(answer, "id"))
+    answer = metadata.object("model_response")
+    choice = next(iter(answer.objects("choices")), Fields())
+    said = Fields(role="assistant", content=arguments.get("content")) | choice.object("message")
+    message = chat(Fields(said), answer.text("id"))
     spoke = bool(answer) or action == "message"
     if source != "agent" or not isinstance(message, AgentCall) or not spoke:
         return own_note(action) if action else unknown("no action")
-    message.time, message.model = time, text_in(answer, "model")
+    message.time, message.model = time, answer.text("model")
     message.usage = chat_usage(answer)
-    finish = text_in(choice, "finish_reason")
+    finish = choice.text("finish_reason")
     message.finish_reasons = (finish,) if finish else ()
     if action == "finish":  # the run is over: no result comes
         message.parts = [part for part in message.parts if part.get("name") != "finish"]
@@ -176,12 +171,12 @@ def _openhands(value: Fields, reader: RoleReader) -> Message:
 
 
 def _antigravity(value: Fields, reader: RoleReader) -> Message:
-    kind, source = text_in(value, "type"), text_in(value, "source")
-    time, content = time_of(value.get("created_at")), value.get("content")
+    kind, source = value.text("type"), value.text("source")
+    time, content = value.time("created_at"), value.get("content")
     if kind == "USER_INPUT":
         return UserMessage("", time, parts_of(query(content)))
     if kind == "PLANNER_RESPONSE":
-        thinking = text_in(value, "thinking")
+        thinking = value.text("thinking")
         parts = [reasoning_part(thinking)] if thinking else []
         parts += parts_of(content) + chat_calls(value)
         return AgentCall("", time, provider="gcp.gemini", parts=parts)
@@ -197,36 +192,36 @@ def _antigravity(value: Fields, reader: RoleReader) -> Message:
 def _kimi(value: Fields, reader: RoleReader) -> Message:
     """A prompt stands in ``turn.prompt`` and again in ``context.append_message``; a step of its
     loop is one call, in lines from ``step.begin`` to ``step.end``."""
-    kind, time = text_in(value, "type"), time_of(value.get("time"))
+    kind, time = value.text("type"), value.time("time")
     if kind in ("metadata", "config.update", "profile.bind"):
-        place, start = object_in(value, "environmentDisclosure"), reader.start
+        place, start = value.object("environmentDisclosure"), reader.start
         return SessionStart(
             start.session_id,
-            folder=text_in(value, "cwd") or text_in(place, "cwd") or start.folder,
+            folder=value.text("cwd") or place.text("cwd") or start.folder,
             agent_name=start.agent_name,
             agent_id=start.agent_id,
-            instructions=text_in(value, "systemPrompt") or start.instructions,
+            instructions=value.text("systemPrompt") or start.instructions,
         )
     if kind == "llm.request":
-        reader.model, reader.provider = text_in(value, "model"), text_in(value, "provider")
+        reader.model, reader.provider = value.text("model"), value.text("provider")
         return own_note("model")
     if kind in ("turn.prompt", "turn.steer"):
         return UserMessage("", time, parts_of(value.get("input")))
     if kind == "context.append_message":
-        message = object_in(value, "message")
-        if text_in(object_in(message, "origin"), "kind") in ("user", "system_trigger"):
+        message = value.object("message")
+        if message.object("origin").text("kind") in ("user", "system_trigger"):
             return "part of a user's message"
         return UserMessage("", time, parts_of(message.get("content")), injected=True)
     if kind == "context.append_loop_event":
-        return _step(object_in(value, "event"), time)
+        return _step(value.object("event"), time)
     if kind == "usage.record":
         if value.get("usageScope") != "session":
             return "part of a model call"
-        id_, model = f"compaction:{value.get('time')}", text_in(value, "model")
+        id_, model = f"compaction:{value.get('time')}", value.text("model")
         return AgentCall(id_, time, model=model.rpartition("/")[2], usage=_kimis_usage(value))
     if kind == "context.apply_compaction":
         summary = parts_of(value.get("contextSummary") or value.get("summary"))
-        return HistoryCompaction("", time, summary, "", count_of(value.get("tokensBefore")))
+        return HistoryCompaction("", time, summary, "", value.count("tokensBefore"))
     if kind == "turn.cancel":
         return Interruption(time, "user")
     known = kind.partition(".")[0] in _KIMIS_NOTES or kind in _MORE_NOTES
@@ -234,10 +229,10 @@ def _kimi(value: Fields, reader: RoleReader) -> Message:
 
 
 def _step(event: Fields, time: int) -> Message:
-    kind, id_ = text_in(event, "type"), text_in(event, "stepUuid") or text_in(event, "uuid")
-    call_id, finish = text_in(event, "toolCallId"), text_in(event, "finishReason")
+    kind, id_ = event.text("type"), event.text("stepUuid") or event.text("uuid")
+    call_id, finish = event.text("toolCallId"), event.text("finishReason")
     if kind == "tool.result":
-        result = object_in(event, "result")
+        result = event.object("result")
         failed = result.get("isError") is True
         content = result_of(result.get("output", event.get("result")))
         return ToolEnd(call_id, "", time, content, failed=failed)
@@ -245,7 +240,7 @@ def _step(event: Fields, time: int) -> Message:
     if kind == "content.part":
         call.parts = parts_of([event.get("part")])
     elif kind == "tool.call":
-        call.parts = [call_part(call_id, text_in(event, "name"), event.get("args", {}))]
+        call.parts = [call_part(call_id, event.text("name"), event.get("args", {}))]
     elif kind == "step.end":
         call.usage, call.finish_reasons = _kimis_usage(event), (finish,) if finish else ()
     elif kind != "step.begin":
@@ -254,7 +249,7 @@ def _step(event: Fields, time: int) -> Message:
 
 
 def _kimis_usage(holder: Fields) -> TokenUsage:
-    usage = object_in(holder, "usage")
+    usage = holder.object("usage")
     read, written = usage.get("inputCacheRead"), usage.get("inputCacheCreation")
     sent = (usage.get("inputOther"), read, written)
     return usage_of(*sent, output=usage.get("output"), read=read, written=written)
@@ -282,16 +277,16 @@ def _groks_start(path: Path) -> SessionStart:
     summary = document_in(path.with_name("summary.json"))
     if summary is None:
         return start_of(path)
-    info = object_in(summary, "info")
+    info = summary.object("info")
     urls = [url for url in as_list(summary.get("git_remotes")) or [] if isinstance(url, str)]
     return SessionStart(
-        text_in(info, "id") or path.parent.name,
-        folder=text_in(info, "cwd"),
+        info.text("id") or path.parent.name,
+        folder=info.text("cwd"),
         repository=urls[0] if urls else "",
-        branch=text_in(summary, "head_branch"),
-        commit=text_in(summary, "head_commit"),
-        title=text_in(summary, "generated_title"),
-        attributes={"model": text_in(summary, "current_model_id"), "provider": "x_ai"},
+        branch=summary.text("head_branch"),
+        commit=summary.text("head_commit"),
+        title=summary.text("generated_title"),
+        attributes={"model": summary.text("current_model_id"), "provider": "x_ai"},
     )
 
 
@@ -309,7 +304,7 @@ def _has(*names: str, **values: str) -> Callable[[Fields], bool]:
 
 
 def _is_cursor(value: Fields) -> bool:
-    return "role" in value and "content" in object_in(value, "message")
+    return "role" in value and "content" in value.object("message")
 
 
 def _is_goose(value: Fields) -> bool:

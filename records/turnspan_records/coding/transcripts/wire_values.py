@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Final
@@ -65,19 +64,53 @@ class PassedOver:
         return self._parents.get(parent, parent)
 
 
-def text_in(holder: dict[str, Any], name: str) -> str:
-    """A field's text; empty for anything else."""
-    return as_text(holder.get(name))
+class Fields(dict[str, Any]):
+    """An object of a transcript: any field may be missing, of a wrong type, or huge.
+
+    It is for reading: what goes into an event is a plain ``dict``, which media is found in.
+    """
+
+    __slots__ = ()
+
+    def text(self, name: str) -> str:
+        """A field's text; empty for anything else."""
+        return as_text(self.get(name))
+
+    def object(self, name: str) -> Fields:
+        """A field's object; an empty one for anything else."""
+        return fields_of(self.get(name))
+
+    def maybe(self, name: str) -> Fields | None:
+        """A field's object; None for anything else."""
+        value = as_dict(self.get(name))
+        return None if value is None else Fields(value)
+
+    def objects(self, name: str) -> list[Fields]:
+        """The objects of a field's list, without whatever else stands in it."""
+        items = as_list(self.get(name)) or []
+        return [Fields(item) for item in items if isinstance(item, dict)]
+
+    def count(self, name: str) -> int | None:
+        """A field's count of tokens; None for what is none."""
+        return count_of(self.get(name))
+
+    def time(self, name: str) -> int:
+        """A field's time in nanoseconds since the epoch; 0 for what is none."""
+        return time_of(self.get(name))
+
+    def others(self, *known: str) -> dict[str, Any]:
+        """What there is beside the known fields, as attributes, as far as it is small."""
+        rest: dict[str, Any] = {}
+        for name in sorted(self.keys() - set(known)):
+            value = self[name]
+            if value not in (None, "", [], {}) and is_small(value):
+                rest[name] = value
+        return rest
 
 
-def object_in(holder: dict[str, Any], name: str) -> dict[str, Any]:
-    """A field's object; an empty one for anything else."""
-    return as_dict(holder.get(name)) or {}
-
-
-def objects_in(holder: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """The objects of a field's list, without whatever else stands in it."""
-    return [item for item in as_list(holder.get(name)) or [] if isinstance(item, dict)]
+def fields_of(value: Any) -> Fields:
+    """An object; an empty one for anything else."""
+    return Fields(as_dict(value) or {})
 
 
 def count_of(value: Any) -> int | None:
@@ -127,16 +160,6 @@ def wide_id(session: str, id_: str) -> str:
     return id_ if len(id_) >= _SHORTEST_ID or not id_ else f"{session}:{id_}"
 
 
-def other_fields(holder: dict[str, Any], known: Iterable[str]) -> dict[str, Any]:
-    """What an object has beside the known fields, as attributes, as far as it is small."""
-    rest: dict[str, Any] = {}
-    for name in holder.keys() - set(known):
-        value = holder[name]
-        if value not in (None, "", [], {}) and is_small(value):
-            rest[name] = value
-    return dict(sorted(rest.items()))
-
-
 def is_small(value: Any) -> bool:
     """Whether a value may stand among attributes."""
     return len(dumps(value)) <= _SMALL
@@ -165,12 +188,13 @@ def json_in(text: Any) -> Any:
         return None
 
 
-def document_in(path: Path) -> dict[str, Any] | None:
+def document_in(path: Path) -> Fields | None:
     """The object in a file of JSON; None where there is none (or the tool has deleted it)."""
     try:
-        return as_dict(json_in(path.read_bytes()))
+        value = as_dict(json_in(path.read_bytes()))
     except OSError:
         return None
+    return None if value is None else Fields(value)
 
 
 def result_of(content: Any) -> Any:
@@ -179,7 +203,7 @@ def result_of(content: Any) -> Any:
     blocks = as_list(content)
     if not blocks:
         return digest_media(content)
-    texts = [as_dict(block) or {} for block in blocks]
-    if all(text_in(block, "type").endswith("text") and "text" in block for block in texts):
-        return "\n".join(text_in(block, "text") for block in texts)
+    texts = [fields_of(block) for block in blocks]
+    if all(block.text("type").endswith("text") and "text" in block for block in texts):
+        return "\n".join(block.text("text") for block in texts)
     return digest_media(blocks)
