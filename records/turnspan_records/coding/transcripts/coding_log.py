@@ -13,7 +13,6 @@ from turnspan.content.model import as_dict, as_text
 from turnspan.runtime.guard import errors
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.coding.telemetry_join import TelemetryJoin
-from turnspan_records.coding.transcripts.coding_turn import CodingScope
 from turnspan_records.coding.transcripts.events import CodingEvent
 from turnspan_records.coding.transcripts.lines import Item, is_rewritten, items_of
 from turnspan_records.coding.transcripts.position import (
@@ -77,7 +76,6 @@ class CodingLog:
         self.identity = identity
         self._files = files
         self._live = live
-        self._scopes: dict[str, CodingScope] = {}
         self._read = 0
         self._changed: list[TranscriptSession] | None = None
 
@@ -168,25 +166,15 @@ class CodingLog:
     ) -> frozenset[str]:
         """The messages of a session that stand in one that was imported before, and the first
         ``repeated``, which stood in one that may be gone."""
-        found = set(self._message_ids(session)[:repeated] if repeated else ())
+        found = set(_message_ids(session)[:repeated] if repeated else ())
         for other in family:
             beginning = first_call(other)
             if first is None or beginning is None or beginning[0] == first[0]:
                 continue  # the same session: its rows are the same
-            found.update(self._message_ids(other))
+            found.update(_message_ids(other))
         return frozenset(found)
 
-    def _message_ids(self, session: TranscriptSession) -> list[str]:
-        """Of its prompts and calls, in their order."""
-        builder = TurnBuilder(self._scope(session.tool), done=_ALL)
-        for number, event in events_of(session):
-            builder.add(event, number)
-        return builder.message_ids
-
     # -- a session ------------------
-
-    def _scope(self, tool: CodingTool) -> CodingScope:
-        return self._scopes.setdefault(tool.kind, CodingScope(tool.kind))
 
     def _session(
         self,
@@ -199,7 +187,7 @@ class CodingLog:
         states = [state_of(path, position) for path in session.files]
         base = states[0].time or modified(main)
         builder = TurnBuilder(
-            self._scope(tool),
+            tool.kind,
             done=states[0].turns,
             elsewhere=elsewhere,
             time=base * 10**9,
@@ -273,6 +261,14 @@ class CodingLog:
         if self._read >= _POSITION_EVERY:
             self._read = 0
             part.position = str(position)
+
+
+def _message_ids(session: TranscriptSession) -> list[str]:
+    """Of its prompts and calls, in their order."""
+    builder = TurnBuilder(session.tool.kind, done=_ALL)
+    for number, event in events_of(session):
+        builder.add(event, number)
+    return builder.message_ids
 
 
 def _problem(path: Path, item: Item, why: str) -> Problem:

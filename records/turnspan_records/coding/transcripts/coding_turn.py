@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.trace import SpanKind
@@ -22,6 +22,7 @@ from turnspan_records.coding.transcripts.events import (
     AgentCall,
     HistoryCompaction,
     Interruption,
+    SessionStart,
     ToolEnd,
     UserMessage,
 )
@@ -30,30 +31,12 @@ from turnspan_records.importing import ids
 from turnspan_records.importing.sources import Part
 from turnspan_records.importing.spans import resource_of, scope_of, span_of
 
-
-class CodingScope:
-    """What all records of a tool have in common."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.scope = scope_of(kind)
-        self.resource: Callable[[str], Resource] = lru_cache(1_000)(self._resource)
-
-    def _resource(self, project: str) -> Resource:
-        return resource_of(self.kind, {semconv.PROJECT: project})
+_scope: Final = lru_cache(100)(scope_of)
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFacts:
-    """What a turn's session says of it."""
-
-    session: str
-    project: str
-    agent_name: str
-    version: str
-    instructions: str
-    parent_call: str
-    attributes: dict[str, Any]
+@lru_cache(1_000)
+def _resource(kind: str, project: str) -> Resource:
+    return resource_of(kind, {semconv.PROJECT: project})
 
 
 @dataclass(slots=True)
@@ -84,22 +67,23 @@ class _PartContent:
 
 
 class CodingTurn:
-    """A turn that has begun."""
+    """A turn that has begun: of a tool's ``kind``, and of a session, as its start says it, in a
+    project."""
 
     def __init__(
         self,
-        scope: CodingScope,
-        facts: SessionFacts,
+        kind: str,
+        facts: tuple[SessionStart, str],
         prompt: UserMessage,
         start: int,
         *,
         asked: dict[str, AwaitedTool],
         around: CodingTurn | None = None,
     ) -> None:
-        self._scope = scope
+        self._kind = kind
         self._asked = asked
         self._captured = config.active().capture_content
-        self.facts = facts
+        self.session, self.project = facts
         self.prompt = prompt
         self.root: CodingTurn = self if around is None else around.root
         self.nested: list[CodingTurn] = []
@@ -110,10 +94,10 @@ class CodingTurn:
         self.foreign = False
         """Whether another session has recorded it."""
         self._start = self._end = start
-        self._span_id = ids.span_id(scope.kind, "turn", prompt.message_id)
+        self._span_id = ids.span_id(kind, "turn", prompt.message_id)
         self.turn_id = f"{self._span_id:016x}"
         self._trace_id: int = (
-            ids.trace_id(scope.kind, "turn", prompt.message_id)
+            ids.trace_id(kind, "turn", prompt.message_id)
             if around is None
             else around.root._trace_id
         )
@@ -136,7 +120,7 @@ class CodingTurn:
         entry: HistoryEntry,
     ) -> None:
         """A model has answered; times in ns."""
-        turn, facts = self.turn, self.facts
+        turn, session = self.turn, self.session
         number = turn.begin_call()
         requests = self.ask(event, end)
         text = "".join(as_text(p.get("content")) for p in event.parts if p.get("type") == TEXT)
@@ -151,7 +135,7 @@ class CodingTurn:
         if failed:
             turn.fail_call((self._captured and event.error_message) or event.error_type)
         self._answered, self._end, usage = not requests, max(self._end, end), event.usage
-        span_id = ids.span_id(self._scope.kind, "call", event.message_id)
+        span_id = ids.span_id(self._kind, "call", event.message_id)
         self._span(
             f"chat {event.model}".strip(),
             span_id,
@@ -171,8 +155,8 @@ class CodingTurn:
                 semconv.USAGE_REASONING_OUTPUT_TOKENS: usage.reasoning_tokens,
                 semconv.ROUND: number,
                 semconv.ERROR_TYPE: event.error_type or None,
-                semconv.AGENT_NAME: facts.agent_name,
-                semconv.TURN_AGENT_VERSION: facts.version or None,
+                semconv.AGENT_NAME: session.agent_name,
+                semconv.TURN_AGENT_VERSION: session.version or None,
                 **self._more(event.attributes),
             },
             kind=SpanKind.CLIENT,
@@ -197,7 +181,7 @@ class CodingTurn:
     def _land(
         self, span_id: str, event: AgentCall, history: SessionHistory, entry: HistoryEntry
     ) -> None:
-        instructions = self.facts.instructions
+        instructions = self.session.instructions
 
         def land(row: LlmCall, batch: Batch) -> None:
             history.input_of(row, entry.before, batch)
@@ -217,7 +201,7 @@ class CodingTurn:
         fact = self.turn.begin_tool(name, asked.arguments, event.call_id)
         self.turn.end_tool(fact, event.result, event.failed)
         self._answered, self._end = False, max(self._end, end)
-        span_id = ids.span_id(self._scope.kind, "tool", asked.message_id, event.call_id)
+        span_id = ids.span_id(self._kind, "tool", asked.message_id, event.call_id)
         self._tool_spans[event.call_id] = span_id
         self._span(
             f"execute_tool {name}".strip(),
@@ -232,7 +216,7 @@ class CodingTurn:
                 semconv.TOOL_FAILED: event.failed or None,
                 semconv.ERROR_TYPE: event.error_type or None,
                 semconv.ROUND: fact.round,
-                semconv.AGENT_NAME: self.facts.agent_name,
+                semconv.AGENT_NAME: self.session.agent_name,
                 **self._more(event.attributes),
             },
             content=ToolContent(asked.arguments, event.result) if self._captured else None,
@@ -244,11 +228,11 @@ class CodingTurn:
         self._end = max(self._end, time)
         self._span(
             "compaction",
-            ids.span_id(self._scope.kind, "compaction", event.message_id or time),
+            ids.span_id(self._kind, "compaction", event.message_id or time),
             time,
             time,
             {
-                semconv.CODING_TOOL: self._scope.kind,
+                semconv.CODING_TOOL: self._kind,
                 semconv.CODING_COMPACTION_TRIGGER: event.trigger or None,
                 semconv.CODING_COMPACTION_TOKENS: event.tokens_before,
             },
@@ -271,7 +255,7 @@ class CodingTurn:
         self.closed = True
         if not self.recorded:
             return
-        turn, facts = self.turn, self.facts
+        turn, session = self.turn, self.session
         self.root._end = max(self.root._end, self._end)
         ending = turn.finish(None)
         reason, detail = ending.reason, ending.detail
@@ -283,16 +267,16 @@ class CodingTurn:
         parent_span = 0
         if self._around is not None:
             spans = self._around._tool_spans
-            parent_span = spans.get(facts.parent_call) or self._around._span_id
+            parent_span = spans.get(session.parent_call) or self._around._span_id
         self._span(
-            f"invoke_agent {facts.agent_name}",
+            f"invoke_agent {session.agent_name}",
             self._span_id,
             self._start,
             self._end,
             {
                 semconv.OPERATION_NAME: semconv.OP_INVOKE_AGENT,
-                semconv.AGENT_NAME: facts.agent_name,
-                semconv.TURN_AGENT_VERSION: facts.version or None,
+                semconv.AGENT_NAME: session.agent_name,
+                semconv.TURN_AGENT_VERSION: session.version or None,
                 semconv.TURN_PARENT_ID: self.parent_turn_id or None,
                 semconv.TURN_STOP_REASON: reason,
                 semconv.TURN_STOP_DETAIL: detail or None,
@@ -306,7 +290,7 @@ class CodingTurn:
                 semconv.TURN_NO_PROGRESS_ROUNDS: turn.no_progress_rounds,
                 semconv.TURN_MODELS: tuple(turn.models),
                 semconv.CODING_MESSAGE_ID: self.prompt.message_id,
-                **(facts.attributes if self._captured else _without_content(facts.attributes)),
+                **(session.attributes if self._captured else _without_content(session.attributes)),
             },
             parent_id=parent_span,
             content=TurnContent(turn, self._captured, self._said()),
@@ -357,12 +341,12 @@ class CodingTurn:
             start_time=start,
             end_time=end,
             attributes={
-                semconv.CONVERSATION_ID: self.facts.session or None,
+                semconv.CONVERSATION_ID: self.session.session_id or None,
                 semconv.TURN_ID: self.turn_id,
                 **attributes,
             },
-            resource=self._scope.resource(self.facts.project),
-            scope=self._scope.scope,
+            resource=_resource(self._kind, self.project),
+            scope=_scope(self._kind),
             kind=kind,
             error=error or None,
         )

@@ -13,12 +13,7 @@ from urllib.parse import urlsplit
 
 from turnspan import semconv
 from turnspan.content.model import TOOL_CALL_RESPONSE, Message, as_text, dumps_text
-from turnspan_records.coding.transcripts.coding_turn import (
-    AwaitedTool,
-    CodingScope,
-    CodingTurn,
-    SessionFacts,
-)
+from turnspan_records.coding.transcripts.coding_turn import AwaitedTool, CodingTurn
 from turnspan_records.coding.transcripts.events import (
     AgentCall,
     CodingEvent,
@@ -58,7 +53,7 @@ class TurnBuilder:
     """Makes turns of the events of one transcript, with its subagents' files.
 
     Args:
-        scope: whose they are.
+        kind: the tool's.
         done: so many turns of the user are in the store already, and are not made again.
         elsewhere: ids of messages that stand in the file of another session, which is theirs.
         time: of what says no time and has none before it, in ns.
@@ -67,14 +62,14 @@ class TurnBuilder:
 
     def __init__(
         self,
-        scope: CodingScope,
+        kind: str,
         *,
         done: int = 0,
         elsewhere: frozenset[str] = frozenset(),
         time: int = 0,
         live: bool = False,
     ) -> None:
-        self._scope = scope
+        self._kind = kind
         self._done = done
         self._elsewhere = elsewhere
         self._time = time
@@ -151,7 +146,7 @@ class TurnBuilder:
         else:
             thread.start = _merged(thread.start, start)
             if thread.turn is not None:
-                thread.turn.facts = self._facts(thread)
+                thread.turn.session, thread.turn.project = self._facts(thread)
         self._threads[key] = thread
         self._current[file] = thread
         return thread
@@ -205,7 +200,7 @@ class TurnBuilder:
             asking = root if asked is None else asked.turn
             around = asking if asking.root is root else root
             turn = CodingTurn(
-                self._scope, facts, prompt, thread.time, asked=self._asked, around=around
+                self._kind, facts, prompt, thread.time, asked=self._asked, around=around
             )
             turn.parent_turn_id = asking.turn_id
             turn.number, turn.recorded, turn.foreign = root.number, root.recorded, root.foreign
@@ -218,10 +213,10 @@ class TurnBuilder:
         return turn
 
     def _open_root(
-        self, thread: AgentThread, prompt: UserMessage, facts: SessionFacts
+        self, thread: AgentThread, prompt: UserMessage, facts: tuple[SessionStart, str]
     ) -> CodingTurn:
         self.turns += 1
-        turn = self._root = CodingTurn(self._scope, facts, prompt, thread.time, asked=self._asked)
+        turn = self._root = CodingTurn(self._kind, facts, prompt, thread.time, asked=self._asked)
         turn.number = self.turns
         turn.foreign = prompt.message_id in self._elsewhere
         turn.recorded = self.turns > self._done and not turn.foreign
@@ -322,18 +317,17 @@ class TurnBuilder:
 
     # -- what a turn says of its session ------------------
 
-    def _facts(self, thread: AgentThread) -> SessionFacts:
-        start = thread.start
-        main = self._main
+    def _facts(self, thread: AgentThread) -> tuple[SessionStart, str]:
+        """The session, with what is known of those around it, and its project."""
+        start, main = thread.start, self._main
         if main is None or (not thread.nested and main.start.session_id != start.session_id):
             main = self._main = thread
-        around = main.start
-        folder = start.folder or around.folder
-        first = next(iter(self._threads.values()), thread).start
-        repository = start.repository or around.repository
+        around, first = main.start, next(iter(self._threads.values()), thread).start
+        folder, repository = start.folder or around.folder, start.repository or around.repository
+        version = start.version or around.version
         name = repository_name(first.repository) or folder_name(first.folder or folder)
         attributes: dict[str, Any] = {
-            semconv.CODING_TOOL: self._scope.kind,
+            semconv.CODING_TOOL: self._kind,
             semconv.WORKING_DIRECTORY: folder,
             semconv.VCS_REPOSITORY_URL: repository,
             semconv.VCS_REPOSITORY_NAME: repository_name(repository) or name,
@@ -345,15 +339,10 @@ class TurnBuilder:
         for key, value in start.attributes.items():
             plain = value if isinstance(value, (str, bool, int, float)) else dumps_text(value)
             attributes[semconv.IMPORT_PREFIX + key] = plain
-        return SessionFacts(
-            session=start.session_id,
-            project=name or self._scope.kind,
-            agent_name=start.agent_name or self._scope.kind,
-            version=start.version or around.version,
-            instructions=start.instructions,
-            parent_call=start.parent_call,
-            attributes={key: value for key, value in attributes.items() if value not in ("", None)},
-        )
+        known = {key: value for key, value in attributes.items() if value not in ("", None)}
+        agent = start.agent_name or self._kind
+        said = replace(start, agent_name=agent, version=version, attributes=known)
+        return said, name or self._kind
 
 
 def _merged(known: SessionStart, said: SessionStart) -> SessionStart:

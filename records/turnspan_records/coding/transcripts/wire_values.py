@@ -88,7 +88,7 @@ class Fields(dict[str, Any]):
     def objects(self, name: str) -> list[Fields]:
         """The objects of a field's list, without whatever else stands in it."""
         items = as_list(self.get(name)) or []
-        return [Fields(item) for item in items if isinstance(item, dict)]
+        return [Fields(item) for item in map(as_dict, items) if item is not None]
 
     def count(self, name: str) -> int | None:
         """A field's count of tokens; None for what is none."""
