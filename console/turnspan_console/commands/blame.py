@@ -46,12 +46,8 @@ def command(file: str, project: str, format_: str) -> None:
     with open_chosen() as store:
         with failing(SourceError, code=UNAVAILABLE):
             blame = RepositoryBlame(store, folder, project)
-        try:
+        with failing(ValueError, code=USAGE):
             name = blame.path_of(path)
-        except ValueError:
-            raise Failure(
-                f"{path} is not in the repository {blame.repository.top}.", USAGE
-            ) from None
         output = Output()
         if path.is_dir():
             _print_shares(blame, name, format_, output)

@@ -12,13 +12,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from turnspan_records.access import Note
 from turnspan_records.coding.transcripts.coding_log import LIVE_SECONDS
 
-SWEEP_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 5.0
 """Between two looks, where there are no notices."""
 _TICK: Final = 2_000
@@ -30,44 +30,35 @@ FileStates = dict[str, tuple[int, int, int, bool]]
 """Inode, size, time and whether it has rested since long, of every file."""
 
 
+@dataclass(slots=True)
 class FolderChanges:
-    """Waits for changes in folders, also in those that are made later.
+    """Waits for changes in folders, also in those that are made later."""
 
-    Args:
-        folders: gives the folders; those that are not there are waited for.
-        ended: set when there is nothing more to wait for.
-        note: told once where there are no notices.
-        sweep: seconds between two slow looks.
-    """
-
-    def __init__(
-        self,
-        folders: Callable[[], Sequence[Path]],
-        ended: threading.Event,
-        note: Note,
-        sweep: float = SWEEP_SECONDS,
-    ) -> None:
-        self._folders = folders
-        self._ended = ended
-        self._note = note
-        self._sweep = sweep
-        self._known: FileStates = {}
-        self._noted = False
+    folders: Callable[[], Sequence[Path]]
+    """Gives the folders; those that are not there are waited for."""
+    ended: threading.Event
+    """Set when there is nothing more to wait for."""
+    note: Note
+    """Told once where there are no notices."""
+    sweep: float = 60.0
+    """Seconds between two slow looks."""
+    _known: FileStates = field(default_factory=dict[str, tuple[int, int, int, bool]])
+    _noted: bool = False
 
     def __iter__(self) -> Iterator[None]:
         """Once at the beginning, then whenever files are not what they were."""
         looked = 0.0
-        while not self._ended.is_set():
+        while not self.ended.is_set():
             present = self._present()
             for noticed in self._notices(present):
                 now = time.time()  # which jumps where the machine has slept
-                if noticed or abs(now - looked) >= self._sweep:
+                if noticed or abs(now - looked) >= self.sweep:
                     looked = now
-                    states = file_states(self._folders())
+                    states = file_states(self.folders())
                     if states != self._known:
                         self._known = states
                         yield
-                if self._ended.is_set() or self._present() != present:
+                if self.ended.is_set() or self._present() != present:
                     looked = 0.0
                     break
 
@@ -76,15 +67,14 @@ class FolderChanges:
         self._known = {}
 
     def _present(self) -> list[Path]:
-        return [folder for folder in self._folders() if folder.is_dir()]
+        return [folder for folder in self.folders() if folder.is_dir()]
 
     def _notices(self, folders: Sequence[Path]) -> Iterator[bool]:
-        """Whether the kernel has told of a change, each time it has or a moment is over."""
+        """Whether there may be a change: when the kernel tells of one, or a moment is over."""
         try:
             from watchfiles import watch
         except ImportError:
-            self._tell("watchfiles is not installed (pip install 'turnspan[watch]')")
-            yield from self._looks()
+            yield from self._looks("watchfiles is not installed (pip install 'turnspan[watch]')")
             return
         try:
             for changes in watch(
@@ -93,7 +83,7 @@ class FolderChanges:
                 debounce=_GATHER,
                 rust_timeout=_TICK,
                 yield_on_timeout=True,
-                stop_event=self._ended,
+                stop_event=self.ended,
                 raise_interrupt=False,
                 ignore_permission_denied=True,
             ):
@@ -101,26 +91,21 @@ class FolderChanges:
         except OSError as error:
             if not all(folder.is_dir() for folder in folders):
                 return  # deleted meanwhile
-            self._tell(f"the kernel gives no more notices ({error})")
-            yield from self._looks()
+            yield from self._looks(f"the kernel gives no more notices ({error})")
 
-    def _looks(self) -> Iterator[bool]:
-        while True:
-            states = file_states(self._folders())
-            yield states != self._known
-            if self._ended.wait(_LOOK_SECONDS):
-                return
-
-    def _tell(self, why: str) -> None:
+    def _looks(self, why: str) -> Iterator[bool]:
         if not self._noted:
-            self._note(f"{why}: files are looked at every {_LOOK_SECONDS:g} seconds.")
+            self.note(f"{why}: files are looked at every {_LOOK_SECONDS:g} seconds.")
         self._noted = True
+        yield True
+        while not self.ended.wait(_LOOK_SECONDS):
+            yield True
 
 
 def file_states(folders: Sequence[Path]) -> FileStates:
     """What tells each file of folders from what it was before; that it has come to rest is a change
     too."""
-    states: FileStates = {}
+    states = FileStates()
     rested = (time.time() - LIVE_SECONDS) * 1e9
     for folder in folders:
         for parent, _, names in os.walk(folder):

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from posixpath import normpath
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.coding.authorship.agent_edits import Edit, EditingTurn
@@ -65,7 +64,10 @@ class RepositoryBlame:
         top = self.repository.top
         if top is None:
             return file.as_posix()
-        path = normpath((Path.cwd() / file).resolve().relative_to(top.resolve()).as_posix())
+        whole = file.resolve()
+        if not whole.is_relative_to(top.resolve()):
+            raise ValueError(f"{file} is not in the repository {top}")
+        path = whole.relative_to(top.resolve()).as_posix()
         return "" if path == "." else path
 
     def lines(self, path: str) -> list[LineAuthor]:

@@ -32,7 +32,7 @@ from turnspan_records.coding.authorship.line_matches import (
     LineMatching,
     edits_by_line,
 )
-from turnspan_records.coding.authorship.line_origins import BREAK, Arrival, LineOrigins
+from turnspan_records.coding.authorship.line_origins import Arrival, LineOrigins
 
 _BATCH: Final = 120
 """Seconds in which a rebase makes all its commits."""
@@ -116,28 +116,14 @@ class LineAuthors:
         texts = lines_of(text)
         removed = list(zip(before, old, strict=True))
         lines = kept(removed, texts)
-        loose = self._not_committed_lines(path, texts, lines, changed(removed, texts, lines))
-        return self._authors(texts, lines, loose)
-
-    def _not_committed_lines(
-        self, path: str, texts: Sequence[str], origins: Sequence[int], parents: Mapping[int, int]
-    ) -> dict[int, _Found]:
-        """The authors of the lines of a file that no commit has, by their places."""
-        places: list[int] = []
-        shown: list[str] = []
-        for at in (at for at, origin in enumerate(origins) if origin == NONE):
-            if at == 0 or origins[at - 1] != NONE:
-                places.append(NONE)
-                shown.append(BREAK + "".join(texts[max(at - 1, 0) : at]))
-            places.append(at)
-            shown.append(texts[at])
-            if at + 1 == len(texts) or origins[at + 1] != NONE:
-                places.append(NONE)
-                shown.append(BREAK + "".join(texts[at + 1 : at + 2]))
+        loose = [at for at, origin in enumerate(lines) if origin == NONE]
+        parents = changed(removed, texts, lines)
         last = max((one.authored for one in self._commits_of[path]), default=0)
-        arrival = Arrival(NONE, path, path, last)
-        found = self._match(arrival, _now(), shown, [parents.get(at, NONE) for at in places])
-        return dict(zip(places, found, strict=True))
+        found = self._match(
+            *(Arrival(NONE, path, path, last), _now(), [texts[at] for at in loose]),
+            [parents.get(at, NONE) for at in loose],
+        )
+        return self._authors(texts, lines, dict(zip(loose, found, strict=True)))
 
     def _authors(
         self, texts: Sequence[str], origins: Sequence[int], loose: Mapping[int, _Found]

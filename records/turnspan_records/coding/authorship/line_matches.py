@@ -12,7 +12,7 @@ from turnspan_records.coding.authorship.agent_edits import Edit, EditedLine
 from turnspan_records.coding.authorship.commit_changes import Commit
 from turnspan_records.coding.authorship.edits import blocks, key_of, squeezed, weight
 from turnspan_records.coding.authorship.line_changes import NONE
-from turnspan_records.coding.authorship.line_origins import BREAK, LineOrigins
+from turnspan_records.coding.authorship.line_origins import LineOrigins
 
 SLACK: Final = 2
 """Seconds that a commit's time may be before that of an edit in it: git's times are whole ones."""
@@ -54,11 +54,7 @@ class LineMatching:
 
     def left(self) -> list[int]:
         """The lines of which nothing is found."""
-        return [
-            at
-            for at, (one, key) in enumerate(zip(self.found, self.keys, strict=True))
-            if one is None and at not in self._others and not key.startswith(BREAK)
-        ]
+        return [at for at, one in enumerate(self.found) if one is None and at not in self._others]
 
     def edit_at(self, at: int) -> Edit | None:
         """The edit that wrote a line; None also beyond the ends."""
@@ -108,14 +104,12 @@ class LineMatching:
 
     def _same_as(self, file: Sequence[EditedLine]) -> dict[int, int]:
         """Which lines stand in a file: by their places in it."""
-        keys = [one.removeprefix(BREAK) or one for one in self.keys]
-        runs = blocks([one.keys[at] for one, at in file], keys)
+        runs = blocks([one.keys[at] for one, at in file], self.keys)
         return {
             first + at - start: at
             for same, first, _, start, end in runs
             if same
             for at in range(start, end)
-            if not self.keys[at].startswith(BREAK)
         }
 
     def by_lines(self, index: EditIndex, doubt: int) -> None:
@@ -143,15 +137,12 @@ class LineMatching:
                 here, there = at + step * far, line + step * far
                 if not (0 <= here < len(self.keys) and 0 <= there < len(edit.keys)):
                     break
-                key = self.keys[here]
                 divided = self.found[here] == (edit, NONE)  # by a formatter
                 later = edit.replaced.get(there)
                 divided |= later is not None and self.edit_at(here) is later  # or replaced by it
-                if not divided and key.removeprefix(BREAK) != edit.keys[there]:
+                if not divided and self.keys[here] != edit.keys[there]:
                     break
-                score += divided or weight(key) > 2
-                if key.startswith(BREAK):
-                    break
+                score += divided or weight(self.keys[here]) > 2
         return score
 
     def by_parts(self, edits: Sequence[Edit], origins: LineOrigins, parents: Sequence[int]) -> None:

@@ -31,8 +31,6 @@ _LOG: Final = (
     *("--no-abbrev", "--no-ext-diff", "--no-textconv", "--no-color", "--no-show-signature"),
     *("--no-decorate", "--root", "--submodule=short", FORMAT),
 )
-BREAK: Final = "\0"
-"""Before the text of a line that stood beside those that came in."""
 
 
 class UnknownVersionError(Exception):
@@ -164,8 +162,7 @@ class _Walk:
         first = len(self._made.arrivals) - len(open_)
         for number, (entry, made, runs) in enumerate(open_):
             for run in runs:
-                around = made[run.at - 1 : run.at], made[run.at + len(run.texts) :][:1]
-                origins = self._origins_of(run, first + number, moved, around)
+                origins = self._origins_of(run, first + number, moved)
                 made[run.at : run.at + len(run.texts)] = origins
             self._keep((entry.path, entry.after), array("l", made), authored)
 
@@ -178,30 +175,17 @@ class _Walk:
         lines = [one for one in olds if one is not None]
         return [run.removed for run in _applied(lines, found)[1]] if len(lines) == 1 else []
 
-    def _origins_of(
-        self, run: _Run, arrival: int, moved: _Moved, around: Sequence[Sequence[int]]
-    ) -> list[int]:
+    def _origins_of(self, run: _Run, arrival: int, moved: _Moved) -> list[int]:
         found = kept(run.removed, run.texts)
         if NONE in found:
             moved.fill(found, run.texts)
-        parents: dict[int, int] = {}
-        if NONE in found:
-            parents = changed(run.removed, run.texts, found)
-            self._context(arrival, around[0])
-        origins = [
+        parents = changed(run.removed, run.texts, found) if NONE in found else {}
+        return [
             origin
             if origin != NONE
             else self._made.arrive(arrival, parents.get(at, NONE), run.texts[at])
             for at, origin in enumerate(found)
         ]
-        if NONE in found:
-            self._context(arrival, around[1])
-        return origins
-
-    def _context(self, arrival: int, lines: Sequence[int]) -> None:
-        """Note the line beside those that came in, or that there is none."""
-        texts = [self._made.texts[one] for one in lines if one != NONE]
-        self._made.arrive(arrival, NONE, BREAK + "".join(texts))
 
     def _whole(self, head: str) -> LineOrigins:
         """The origins that the lines of a commit have, and no others."""
@@ -231,7 +215,7 @@ def reduced(made: LineOrigins, files: dict[str, tuple[str, array[int]]], head: s
     places = array("l", [NONE]) * len(used)
     left = LineOrigins(head, made.commits, made.arrivals, gone=made.gone)
     for origin in (at for at, one in enumerate(used) if not one):
-        if weight(made.texts[origin]) > 2 and not made.texts[origin].startswith(BREAK):
+        if weight(made.texts[origin]) > 2:
             gone = left.gone.setdefault(made.arrivals_of[origin], [])
             gone.append(checksum(key_of(made.texts[origin])))
     for origin in (at for at, one in enumerate(used) if one):

@@ -24,7 +24,7 @@ from turnspan_records.coding.authorship.commit_changes import Commit
 from turnspan_records.coding.authorship.line_origins import Arrival, LineOrigins, line_origins
 from turnspan_records.quality.git_command import Repository
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _KEPT: Final = 4
 """Files of a repository that are kept: the newest."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -80,12 +80,12 @@ def export_trajectories(
         for place, facts in _sessions(store, wanted):
             conversation = replay(store, place.project, place.session, place.trace)
             documents = _documents(store, place, conversation, facts, wanted.format)
-            if not documents:
+            texts = [redact.json(orjson.dumps(one).decode(), wanted.format) for one in documents]
+            if texts:
+                files.append(_write(made, conversation, wanted.format, texts))
+            else:
                 counts.empty += 1
-                continue
-            counts.sessions += 1
-            texts = (redact.json(orjson.dumps(one).decode(), wanted.format) for one in documents)
-            files.append(_write(made, conversation, wanted.format, list(texts)))
+        counts.sessions = len(files)
         if not files:
             made.rmdir()
             return counts
@@ -93,7 +93,7 @@ def export_trajectories(
         said = {
             "turnspan": __version__,
             "query": {"kind": wanted.format, "where": wanted.filters.where},
-            "counts": {"sessions": counts.sessions, "empty": counts.empty, "lines": lines},
+            "counts": {**asdict(counts), "lines": lines},
             "splits": {},
             "files": files,
         }
