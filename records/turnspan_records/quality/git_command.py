@@ -34,9 +34,13 @@ _ENVIRONMENT: Final = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_CONFIG_COUNT": "0",
 }
+RAW_LOG: Final = (
+    *("log", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--no-show-signature"),
+    *("--no-color", "--no-decorate"),
+)
+"""Every log: the files of commits by their whole blobs, whatever the user has configured."""
 _LOG: Final = (
-    *("log", "--first-parent", "-m", "--raw", "--no-abbrev", "--no-renames", "-z"),
-    *("--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", "--no-decorate"),
+    *(*RAW_LOG, "--first-parent", "-m", "--no-renames", "-z"),
     "--format=%H %ct %P%n%an%n%ae%n%B",
 )
 

@@ -71,11 +71,8 @@ def file_changes(
         elif first == b":":
             entries.append(_entry(line))
         elif line.startswith(b"index "):
-            index = line.split(b" ")[1].decode()
-            before, _, after = index.partition("..")
-            index = index_of(
-                [one.strip("0") and one for one in before.split(",")], after.strip("0") and after
-            )
+            before, _, after = line.split(b" ")[1].decode().partition("..")
+            index = index_of(list(map(_blob, before.split(","))), _blob(after))
             hunks[index] = []  # again, where two files change alike
             rows = None
         elif line.startswith(b"Binary files "):
@@ -93,25 +90,21 @@ def file_changes(
         yield commit, entries, hunks
 
 
-def entries_of(lines: Iterable[bytes]) -> Iterator[tuple[Commit, list[FileEntry]]]:
-    """The commits of an answer of ``git log --raw`` in the format used here, with their files."""
-    return ((commit, entries) for commit, entries, _ in file_changes(lines))
+def _blob(id_: str) -> str:
+    return id_.strip("0") and id_
 
 
 def _entry(line: bytes) -> FileEntry:
     about, *paths = line.decode("utf-8", "surrogateescape").split("\t")
     parents = len(about) - len(about.lstrip(":"))
     told = about.lstrip(":").split(" ")
-    blobs = [one.strip("0") and one for one in told[parents + 1 : 2 * parents + 2]]
-    modes = told[: parents + 1]
+    modes, blobs = told[: parents + 1], told[parents + 1 : 2 * parents + 2]
     # A link's text, or which commit of a submodule, is no file's line.
-    after = blobs[-1] if modes[-1].startswith("100") else ""
-    before = tuple(
-        blob if mode.startswith("100") else ""
-        for blob, mode in zip(blobs[:-1], modes[:-1], strict=True)
+    *before, after = (
+        _blob(blob) if mode.startswith("100") else ""
+        for blob, mode in zip(blobs, modes, strict=True)
     )
-    path, former = _unquoted(paths[-1]), _unquoted(paths[0])
-    return FileEntry(path, former, before, after)
+    return FileEntry(_unquoted(paths[-1]), _unquoted(paths[0]), tuple(before), after)
 
 
 _ESCAPE = re.compile(r"\\([0-7]{3}|.)")

@@ -137,12 +137,9 @@ class LineMatching:
                 here, there = at + step * far, line + step * far
                 if not (0 <= here < len(self.keys) and 0 <= there < len(edit.keys)):
                     break
-                divided = self.found[here] == (edit, NONE)  # by a formatter
-                later = edit.replaced.get(there)
-                divided |= later is not None and self.edit_at(here) is later  # or replaced by it
-                if not divided and self.keys[here] != edit.keys[there]:
+                if self.keys[here] != edit.keys[there]:
                     break
-                score += divided or weight(self.keys[here]) > 2
+                score += weight(self.keys[here]) > 2
         return score
 
     def by_parts(self, edits: Sequence[Edit], origins: LineOrigins, parents: Sequence[int]) -> None:

@@ -24,12 +24,11 @@ from turnspan_records.coding.authorship.commit_changes import (
 )
 from turnspan_records.coding.authorship.edits import key_of, weight
 from turnspan_records.coding.authorship.line_changes import NONE, changed, checksum, kept
-from turnspan_records.quality.git_command import Repository
+from turnspan_records.quality.git_command import RAW_LOG, Repository
 
 _LOG: Final = (
-    *("log", "--reverse", "--topo-order", "-c", "-p", "--raw", "-U0", "-w", "-M", "--full-index"),
-    *("--no-abbrev", "--no-ext-diff", "--no-textconv", "--no-color", "--no-show-signature"),
-    *("--no-decorate", "--root", "--submodule=short", FORMAT),
+    *(*RAW_LOG, "--reverse", "--topo-order", "-c", "-p", "-U0", "-w", "-M", "--full-index"),
+    *("--root", "--submodule=short", FORMAT),
 )
 
 

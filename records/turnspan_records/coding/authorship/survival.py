@@ -11,21 +11,18 @@ from typing import Final
 
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.coding.authorship.agent_edits import Edit, EditingTurn
-from turnspan_records.coding.authorship.commit_changes import FORMAT, entries_of
+from turnspan_records.coding.authorship.commit_changes import FORMAT, file_changes
 from turnspan_records.coding.authorship.edits import key_of, squeezed
 from turnspan_records.coding.authorship.recorded_edits import (
     RepositoryPlaces,
     recorded_edits,
 )
-from turnspan_records.quality.git_command import Repository
+from turnspan_records.quality.git_command import RAW_LOG, Repository
 from turnspan_records.quality.sources import SourceError
 
 DAYS: Final = (1, 7, 30)
 _DAY: Final = 86_400
-_MAIN_LINE: Final = (
-    *("log", "--reverse", "--first-parent", "-m", "--raw", "-M", "--no-abbrev", "--no-color"),
-    *("--no-show-signature", "--no-decorate", "--root", FORMAT),
-)
+_MAIN_LINE: Final = (*RAW_LOG, "--reverse", "--first-parent", "-m", "-M", "--root", FORMAT)
 BY: Final[Mapping[str, Callable[[Edit], str]]] = {
     "model": lambda edit: edit.model,
     "task": lambda edit: edit.turn.task,
@@ -155,7 +152,7 @@ class _MainLine:
     def __init__(self, repository: Repository) -> None:
         self._versions: dict[str, list[tuple[int, str]]] = defaultdict(list)
         self._moves: dict[str, list[tuple[int, str]]] = defaultdict(list)
-        for commit, entries in entries_of(repository.lines(*_MAIN_LINE, "HEAD", "--")):
+        for commit, entries, _ in file_changes(repository.lines(*_MAIN_LINE, "HEAD", "--")):
             for entry in entries:
                 self._versions[entry.path].append((commit.committed, entry.after))
                 if entry.former != entry.path:
