@@ -23,13 +23,12 @@ from turnspan_clickhouse.files.atomic_files import private_folder
 from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.files.lock_holders import Holder, holder, signed
 from turnspan_clickhouse.receive.settings import FOLLOWING
-from turnspan_clickhouse.rows.record import columns
 from turnspan_clickhouse.rows.tables import TurnSummary
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access import Note, Opener
 from turnspan_records.coding.folder_changes import FolderChanges
-from turnspan_records.coding.telemetry_join import TelemetryJoin
+from turnspan_records.coding.telemetry_join import TelemetryJoin, rewritten
 from turnspan_records.coding.transcripts.coding_log import LIVE_SECONDS
 from turnspan_records.coding.transcripts.tools import TOOLS
 from turnspan_records.importing.import_run import import_log
@@ -118,9 +117,7 @@ _RESTED: Final = {
 
 def _interrupt_rested(store: Store) -> None:
     """End the turns whose row, written each time a file of their session grew, is old."""
-    names = [name for name, _ in columns(TurnSummary)]
-    values = ", ".join(f"{_RESTED.get(name, name)} AS {name}" for name in names)
-    sql = statement("coding/interrupt_rested", names=", ".join(names), values=values)
+    sql = statement("coding/interrupt_rested", **rewritten(TurnSummary, _RESTED))
     before = time.time_ns() - round(LIVE_SECONDS * 1e9)
     store.command(sql, {"before": before}, {"final": 1})
 

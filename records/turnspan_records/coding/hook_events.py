@@ -18,7 +18,6 @@ from turnspan_clickhouse.files.atomic_files import private_folder, remove, write
 from turnspan_clickhouse.receive.settings import FOLLOWING
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
-from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_records.access import open_dsn
 from turnspan_records.coding.edit_outcomes import EditJudge
@@ -28,7 +27,6 @@ from turnspan_records.importing.import_run import import_log
 
 PROMPT: Final = "UserPromptSubmit"
 END: Final = "SessionEnd"
-_FAILURE: Final = "hook-failure.json"
 
 
 class HookEventError(Exception):
@@ -89,18 +87,13 @@ def land_event(tool: str, text: str, dsn: Dsn) -> None:
             judge.end()
         with open_dsn(dsn, create=True) as store:
             if event.transcript is not None:
-                _land(tool, event.transcript, store, spool)
+                nested = event.transcript.with_suffix("")  # the transcripts of subagents
+                paths = [event.transcript, *([nested] if nested.is_dir() else [])]
+                import_log(lambda: nullcontext(store), spool, coding_log(tool, paths))
             TelemetryJoin().join(store, [event.session_id])
             if event.name != END:  # of a turn cut short it is not known how it left the files
                 judge.note(store)
             ship(store, spool=spool)
-
-
-def _land(tool: str, transcript: Path, store: Store, spool: Spool) -> None:
-    """Import a session's transcript, with those of its subagents."""
-    folder = transcript.with_suffix("")
-    paths = [transcript, *([folder] if folder.is_dir() else [])]
-    import_log(lambda: nullcontext(store), spool, coding_log(tool, paths))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,24 +106,27 @@ class HookFailure:
     error: str
 
 
+def _failure(dsn: Dsn) -> Path:
+    return dsn.spool / FOLLOWING / "hook-failure.json"
+
+
 def remember_failure(dsn: Dsn, tool: str, error: BaseException) -> None:
     """Keep why a hook failed, for the doctor."""
-    path = dsn.spool / FOLLOWING / _FAILURE
     said = HookFailure(tool, time.time(), f"{type(error).__name__}: {error}"[:2000])
     with contextlib.suppress(OSError):  # the spool's own checks tell of that
-        private_folder(path.parent)
-        write_whole(path, orjson.dumps(said))
+        private_folder(_failure(dsn).parent)
+        write_whole(_failure(dsn), orjson.dumps(said))
 
 
 def forget_failure(dsn: Dsn) -> None:
     """A hook has worked since."""
     with contextlib.suppress(OSError):
-        remove(dsn.spool / FOLLOWING / _FAILURE)
+        remove(_failure(dsn))
 
 
 def last_failure(dsn: Dsn) -> HookFailure | None:
     """What a hook failed at, if none has worked since."""
     try:
-        return HookFailure(**orjson.loads((dsn.spool / FOLLOWING / _FAILURE).read_bytes()))
+        return HookFailure(**orjson.loads(_failure(dsn).read_bytes()))
     except (OSError, orjson.JSONDecodeError, TypeError):
         return None

@@ -194,6 +194,14 @@ _VALUES: Final[dict[str, tuple[str, Callable[[_Measured], Any]]]] = {
 """Columns that are written anew: by which expression, of which values."""
 
 
+def rewritten(record: type[Record], new: Mapping[str, str]) -> dict[str, str]:
+    """The fragments ``names`` and ``values`` of rows that are written again: columns are as they
+    were, or by an expression."""
+    names = [name for name, _ in columns(record)]
+    values = ", ".join(f"{new.get(name, name)} AS {name}" for name in names)
+    return {"names": ", ".join(names), "values": values}
+
+
 def _rewrite(
     store: Store,
     record: type[Record],
@@ -202,13 +210,10 @@ def _rewrite(
     found: Mapping[str, _Measured],
     only: Sequence[str],
 ) -> None:
-    names = [name for name, _ in columns(record)]
-    used = [name for name in names if name in only]
+    used = [name for name, _ in columns(record) if name in only]
     new = {name: _VALUES[name][0] for name in used}
     new["written_at"] = "addMicroseconds(written_at, 1)"
-    values = ", ".join(f"{new.get(name, name)} AS {name}" for name in names)
-    table = {"table": record.table, "names": ", ".join(names), "values": values}
-    sql = statement("coding/rewrite", key=key, **table)
+    sql = statement("coding/rewrite", table=record.table, key=key, **rewritten(record, new))
     ids = sorted(found)
     for start in range(0, len(ids), _TOGETHER):
         some = ids[start : start + _TOGETHER]

@@ -50,9 +50,10 @@ class RepositoryPlaces:
 
     def may_have(self, turn: EditingTurn) -> bool:
         """Whether a turn may have changed files of the repository, by where it worked."""
-        folder = _posix(turn.folder)
-        near = (top == folder or f"{top}/".startswith(f"{folder}/") for top in self._tops)
-        return not folder or any(near) or bool(self.path_of(turn, "x")) or self._is_clone(turn)
+        folder = f"{_posix(turn.folder)}/"
+        tops = [f"{one}/" for one in self._tops]
+        near = any(folder.startswith(one) or one.startswith(folder) for one in tops)
+        return folder == "/" or near or self._is_clone(turn)
 
     def _is_clone(self, turn: EditingTurn) -> bool:
         """Whether a turn worked in another folder with this repository: by its address, else by

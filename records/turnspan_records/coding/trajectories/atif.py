@@ -6,7 +6,6 @@ Source: Harbor's RFC 0001 (``docs/rfcs/0001-trajectory-format.md``) and the mode
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
@@ -147,11 +146,10 @@ class _Trajectory:
 
     def whole(self, turn: TurnRecord | None, id_: str, cost: Decimal | None) -> dict[str, Any]:
         """The trajectory."""
-        models = Counter(call.model for call in self._calls if call.model)
         name, version = (turn.agent_name, turn.agent_version) if turn else ("", "")
         agent = {"name": name or _UNKNOWN, "version": version or _UNKNOWN}
-        if models:
-            agent["model_name"] = models.most_common(1)[0][0]
+        if model := spoken.main_model(self._calls):
+            agent["model_name"] = model
         metrics = {
             "total_prompt_tokens": spoken.total([one.input_tokens for one in self._calls]),
             "total_completion_tokens": spoken.total([one.output_tokens for one in self._calls]),

@@ -6,7 +6,6 @@ an evaluation's sample is, so there are no scores; how it ended is in the sample
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -35,7 +34,6 @@ def evaluation_log(conversation: Conversation, facts: Mapping[str, str]) -> dict
     if not turns:
         return None
     id_ = conversation.session_id or conversation.trace_id
-    models = Counter(call.model for call in conversation.calls() if call.model)
     ended = sum(turn.status == "final" and not turn.error_type for turn in turns)
     ids = [turn.turn_id for turn in turns]
     spec = {
@@ -44,7 +42,7 @@ def evaluation_log(conversation: Conversation, facts: Mapping[str, str]) -> dict
         "task": turns[0].agent_name or "session",
         "task_version": turns[0].agent_version or 0,
         "dataset": {"name": conversation.project, "samples": len(ids), "sample_ids": ids},
-        "model": models.most_common(1)[0][0] if models else "none",
+        "model": spoken.main_model(conversation.calls()) or "none",
         "config": {},
         "metadata": {"project": conversation.project, "session_id": id_, **facts},
     }

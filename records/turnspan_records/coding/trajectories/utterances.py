@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -141,6 +141,12 @@ def total(numbers: Sequence[int | Decimal | None]) -> Any:
     """The sum of what is known; ``None`` where nothing is."""
     known = [one for one in numbers if one is not None]
     return sum(known) if known else None
+
+
+def main_model(calls: Iterable[CallRecord]) -> str | None:
+    """The model of most calls."""
+    models = Counter(call.model for call in calls if call.model)
+    return models.most_common(1)[0][0] if models else None
 
 
 def dollars(cost: Decimal | None) -> float | None:
