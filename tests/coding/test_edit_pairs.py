@@ -14,7 +14,7 @@ from support.rows import T0, call
 from turnspan_clickhouse.rows.tables import Annotation, Record, ToolCall, TurnSummary
 from turnspan_clickhouse.rows.tombstone_filter import Tombstones
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.coding.trajectories import corrected_edits
+from turnspan_records.coding.trajectories.corrected_edits import corrected_edits
 from turnspan_records.keeping.copies import sift_set
 from turnspan_records.training import ExportError, Filters, TrainingSet, export, rule
 from turnspan_records.training.export_request import Format

@@ -21,8 +21,10 @@ from turnspan_clickhouse.rows.tables import Record
 from turnspan_clickhouse.rows.tombstone_filter import Tombstones
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.window import Window, moment
-from turnspan_records.coding.trajectories import TrajectoryRequest, export_trajectories
-from turnspan_records.coding.trajectories.trajectory_export import TrajectoryFormat
+from turnspan_records.coding.trajectories.trajectory_export import (
+    TrajectoryFormat,
+    export_trajectories,
+)
 from turnspan_records.keeping.copies import sift_set
 from turnspan_records.training import ExportError, Filters
 
@@ -45,7 +47,7 @@ def _written(
     store: Store, folder: Path, kind: TrajectoryFormat, filters: Filters | None = None
 ) -> dict[str, list[Any]]:
     """The documents of each file, by its name."""
-    made = export_trajectories(store, folder, TrajectoryRequest(kind, filters or Filters()))
+    made = export_trajectories(store, folder, kind, filters or Filters())
     manifest = json.loads((folder / "manifest.json").read_text())
     assert made.sessions == len(manifest["files"]) == len(list(folder.glob("*/*.json*")))
     return {
@@ -131,15 +133,13 @@ def test_filters(filled: Store, tmp_path: Path) -> None:
     ]
     for number, (filters, names) in enumerate(cases):
         assert sorted(_written(filled, tmp_path / str(number), "atif", filters)) == names
-    one = TrajectoryRequest("atif", Filters(project="parser"), session="s2")
-    assert export_trajectories(filled, tmp_path / "one", one).sessions == 1
-    none = TrajectoryRequest("atif", Filters(project="nothing"))
-    assert export_trajectories(filled, tmp_path / "none", none).sessions == 0
+    one, none = Filters(project="parser"), Filters(project="nothing")
+    assert export_trajectories(filled, tmp_path / "one", "atif", one, "s2").sessions == 1
+    assert export_trajectories(filled, tmp_path / "none", "atif", none).sessions == 0
     assert not (tmp_path / "none").exists()
     for wrong in ("1) UNION ALL SELECT (1", "no_column = 1"):
-        refused = TrajectoryRequest("atif", Filters(where=wrong))
         with pytest.raises(ExportError, match="condition"):
-            export_trajectories(filled, tmp_path / "wrong", refused)
+            export_trajectories(filled, tmp_path / "wrong", "atif", Filters(where=wrong))
 
 
 def test_forgotten(filled: Store, tmp_path: Path) -> None:

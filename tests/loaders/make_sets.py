@@ -21,7 +21,7 @@ from support.training import Recorded, random_records
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
-from turnspan_records.coding.trajectories import TrajectoryRequest, export_trajectories
+from turnspan_records.coding.trajectories.trajectory_export import export_trajectories
 from turnspan_records.training import Filters, TrainingSet, export, rule
 from turnspan_records.training.export_request import FORMATS, KINDS
 
@@ -120,7 +120,7 @@ def main() -> None:
     with open_store(Dsn(scheme="chdb", path=folder.absolute() / ".store")) as store:
         migrate(store)
         insert(store, *records().rows, *improved_records().rows, *session())
-        export_trajectories(store, folder / "inspect", TrajectoryRequest("inspect"))
+        export_trajectories(store, folder / "inspect", "inspect")
         for kind in KINDS:
             for form in FORMATS:
                 wanted = TrainingSet(kind, form, good=(rule("score>=1"), rule("outcome=used")))

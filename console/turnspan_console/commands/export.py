@@ -120,7 +120,7 @@ def command(context: click.Context, /, **given: Any) -> None:
     from turnspan_console.output import Output
     from turnspan_console.panels.bars import Bars
     from turnspan_console.panels.training_set import print_made
-    from turnspan_records.coding.trajectories import corrected_edits
+    from turnspan_records.coding.trajectories.corrected_edits import corrected_edits
     from turnspan_records.training import ExportError, export
 
     folder, session = given.pop("folder"), given.pop("session")
@@ -176,7 +176,7 @@ def _export_trajectories(
     from turnspan_console.output import Output
     from turnspan_console.panels.bars import working
     from turnspan_console.values import counted
-    from turnspan_records.coding.trajectories import TrajectoryRequest, export_trajectories
+    from turnspan_records.coding.trajectories.trajectory_export import export_trajectories
     from turnspan_records.training import ExportError, Filters
 
     names = ("project", "agents", "versions", "models", "stop_reasons", "where")
@@ -186,7 +186,7 @@ def _export_trajectories(
             record = record_of(store, session, prefer=("session", "trace"))
             session = record.session_id or record.trace_id or record.id
             filters = replace(filters, project=record.project)
-        made = export_trajectories(store, folder, TrajectoryRequest(kind, filters, session))
+        made = export_trajectories(store, folder, kind, filters, session)
     if not made.sessions:
         raise Failure("No session has anything to write: widen the filters.", FINDING)
     Output().line(f"{folder}: {counted(made.sessions, 'session')}")

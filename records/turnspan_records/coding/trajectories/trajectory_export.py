@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -31,21 +31,12 @@ from turnspan_records.training.files import write_text
 TrajectoryFormat: TypeAlias = Literal["agent-trace", "atif", "inspect"]
 
 _PAGE: Final = 500
+_ALL: Final = Filters()
 _FACTS: Final = (
     *(semconv.WORKING_DIRECTORY, semconv.VCS_REPOSITORY_URL, semconv.VCS_REPOSITORY_NAME),
     *(semconv.VCS_HEAD_NAME, semconv.VCS_HEAD_REVISION, semconv.CODING_TOOL),
 )
 """Attributes of a turn that say where a session worked."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrajectoryRequest:
-    """Which sessions, in which format: those with a turn that ``filters`` let through (of these
-    ``authors`` and ``only`` are about judgments and not looked at), or one by its id."""
-
-    format: TrajectoryFormat
-    filters: Filters = field(default_factory=Filters)
-    session: str = ""
 
 
 @dataclass(slots=True)
@@ -57,11 +48,26 @@ class TrajectoryCounts:
 
 
 def export_trajectories(
-    store: Store, folder: Path, wanted: TrajectoryRequest, *, redactor: Redactor | None = None
+    store: Store,
+    folder: Path,
+    format_: TrajectoryFormat,
+    filters: Filters = _ALL,
+    session: str = "",
+    *,
+    redactor: Redactor | None = None,
 ) -> TrajectoryCounts:
     """Write sessions into a new folder, which is not made where there is nothing to write.
 
     Every text is redacted again by the current rules. One session is in memory at a time.
+
+    Args:
+        store: an open store.
+        folder: the new folder.
+        format_: of the files.
+        filters: which turns a session has one of; ``authors`` and ``only``, which are about
+            judgments, are not looked at.
+        session: the id of the only session; empty: all.
+        redactor: of the texts; None: by the active configuration.
 
     Raises:
         ExportError: the folder exists, cannot be registered, or ``where`` is no condition.
@@ -77,12 +83,12 @@ def export_trajectories(
     files: list[dict[str, Any]] = []
     redact = redactor or Redactor(config.active())
     with aside(folder) as made:
-        for place, facts in _sessions(store, wanted):
+        for place, facts in _sessions(store, filters, session):
             conversation = replay(store, place.project, place.session, place.trace)
-            documents = _documents(store, place, conversation, facts, wanted.format)
-            texts = [redact.json(orjson.dumps(one).decode(), wanted.format) for one in documents]
+            documents = _documents(store, place, conversation, facts, format_)
+            texts = [redact.json(orjson.dumps(one).decode(), format_) for one in documents]
             if texts:
-                files.append(_write(made, conversation, wanted.format, texts))
+                files.append(_write(made, conversation, format_, texts))
             else:
                 counts.empty += 1
         counts.sessions = len(files)
@@ -92,7 +98,7 @@ def export_trajectories(
         lines = sum(one["lines"] for one in files)
         said = {
             "turnspan": __version__,
-            "query": {"kind": wanted.format, "where": wanted.filters.where},
+            "query": {"kind": format_, "where": filters.where},
             "counts": {**asdict(counts), "lines": lines},
             "splits": {},
             "files": files,
@@ -103,12 +109,11 @@ def export_trajectories(
 
 
 def _sessions(
-    store: Store, wanted: TrajectoryRequest
+    store: Store, filters: Filters, session: str
 ) -> Iterator[tuple[RowsOfSession, dict[str, str]]]:
     """The sessions, each with what its first turn says of where it worked."""
-    filters = wanted.filters
     sql = statement("coding/trajectory_sessions", where=filters.where or "1")
-    chosen = {"session": wanted.session, "page": _PAGE}
+    chosen = {"session": session, "page": _PAGE}
     given = window_parameters(filters.project, filters.window, **chosen)
     for name in ("agents", "versions", "models", "stop_reasons"):
         given[name] = list(getattr(filters, name))
@@ -119,8 +124,8 @@ def _sessions(
         while True:
             place = dict(zip(("after_project", "after_session", "after_trace"), after, strict=True))
             rows = ask(sql, {**given, **place}).rows
-            for project, session, trace, attributes in rows:
-                after = (str(project), str(session), str(trace))
+            for project, session_id, trace, attributes in rows:
+                after = (str(project), str(session_id), str(trace))
                 known = {name: str(attributes[name]) for name in _FACTS if attributes.get(name)}
                 yield RowsOfSession(*after), known
             if len(rows) < _PAGE:
