@@ -163,25 +163,25 @@ class LineAuthors:
             if one.time <= commit.committed + SLACK and self._may_be_of(one, arrival, commit)
         ]
         own.sort(key=lambda one: one.time)
-        found = LineMatching(texts)
+        matching = LineMatching(texts)
         if own:
-            wanted = set(found.keys)
+            wanted = set(matching.keys)
             fresh = [one for one in own if one.time > arrival.since - SLACK]
             for edits, doubt in ((fresh, 1), (own[: len(own) - len(fresh)], 2)):
                 index = edits_by_line(edits, wanted, commit)
-                found.by_lines(self._not_committed(index, commit), doubt)
+                matching.by_lines(self._not_committed(index, commit), doubt)
                 if edits is fresh:
-                    found.by_files(own, commit, self._is_free(commit))
-            found.by_parts(fresh, self._origins, parents)
-            found.by_division(fresh)
-        if None in found.found:
-            found.by_lines(self._elsewhere(found.keys, paths, commit), 3)
-        found.by_neighbours()
-        before = self._before(found, parents)
-        found.by_command(own, commit)
+                    matching.by_files(own, commit, self._is_free(commit))
+            matching.by_parts(fresh, self._origins, parents)
+            matching.by_division(fresh)
+        if None in matching.matches:
+            matching.by_lines(self._elsewhere(matching.keys, paths, commit), 3)
+        matching.by_neighbours()
+        before = self._before(matching, parents)
+        matching.by_command(own, commit)
         return [
             (one[0], None) if one else (None, was)
-            for one, was in zip(found.found, before, strict=True)
+            for one, was in zip(matching.matches, before, strict=True)
         ]
 
     def _may_be_of(self, edit: Edit, arrival: Arrival, commit: Commit) -> bool:
@@ -252,22 +252,22 @@ class LineAuthors:
                     made[key].append(arrival)
         return self._by_key[path]
 
-    def _before(self, found: LineMatching, parents: Sequence[int]) -> list[Edit | None]:
+    def _before(self, matching: LineMatching, parents: Sequence[int]) -> list[Edit | None]:
         """Of the lines of persons: whose edit they changed."""
         made: list[Edit | None] = [None] * len(parents)
-        for at in found.left():
+        for at in matching.left():
             if parents[at] != NONE:
                 edit, before = self._of(parents[at])
                 made[at] = edit or before
         # Changed before the commit: an edit's line that is nowhere, between others of that edit.
-        for at in found.left():
-            text = found.texts[at]
+        for at in matching.left():
+            text = matching.texts[at]
             for step in (-1, 1) if made[at] is None and weight(text) > 8 else ():
-                beside = found.found[at + step] if 0 <= at + step < len(parents) else None
+                beside = matching.matches[at + step] if 0 <= at + step < len(parents) else None
                 if beside is None:
                     continue
                 edit, line = beside[0], beside[1] - step
-                free = line in edit.written and (edit, line) not in found.used
+                free = line in edit.written and (edit, line) not in matching.used
                 if free and alike(edit.texts[line], text) >= ALIKE:
                     made[at] = edit
         return made

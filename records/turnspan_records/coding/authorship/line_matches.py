@@ -46,7 +46,7 @@ class LineMatching:
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
         self.keys = [key_of(one) for one in texts]
-        self.found: list[EditedLine | None] = [None] * len(texts)
+        self.matches: list[EditedLine | None] = [None] * len(texts)
         """By which of an edit's lines; ``NONE``: by a part of one, or by several."""
         self.used: set[EditedLine] = set()
         self._others: set[int] = set()
@@ -54,15 +54,15 @@ class LineMatching:
 
     def left(self) -> list[int]:
         """The lines of which nothing is found."""
-        return [at for at, one in enumerate(self.found) if one is None and at not in self._others]
+        return [at for at, one in enumerate(self.matches) if one is None and at not in self._others]
 
     def edit_at(self, at: int) -> Edit | None:
         """The edit that wrote a line; None also beyond the ends."""
-        found = self.found[at] if 0 <= at < len(self.found) else None
+        found = self.matches[at] if 0 <= at < len(self.matches) else None
         return found[0] if found else None
 
     def _give(self, at: int, edit: Edit, line: int = NONE) -> None:
-        self.found[at] = (edit, line)
+        self.matches[at] = (edit, line)
         self.used.add((edit, line))
 
     def by_files(
@@ -99,7 +99,7 @@ class LineMatching:
             if 2 * sum(says[one] for one in places if one in came) < sum(says.values()):
                 continue
             for one in places:
-                if one in came and self.found[came[one]] is None and file[one] not in self.used:
+                if one in came and self.matches[came[one]] is None and file[one] not in self.used:
                     self._give(came[one], *file[one])
 
     def _same_as(self, file: Sequence[EditedLine]) -> dict[int, int]:
@@ -123,7 +123,7 @@ class LineMatching:
         ranked.sort(key=lambda one: one[:3], reverse=True)
         for around, _, before, edit, line in ranked:
             at, alone = -before, len(edit.written) == 1
-            if self.found[at] is not None or ((edit, line) in self.used and not alone):
+            if self.matches[at] is not None or ((edit, line) in self.used and not alone):
                 continue
             sure = weight(self.keys[at]) >= 25 or (doubt == 1 and alone)
             if sure or around >= doubt:
@@ -170,8 +170,8 @@ class LineMatching:
                 line in edit.written
                 and weight(after[line]) > 2
                 and (text.endswith if step > 0 else text.startswith)(after[line])
-                and 0 <= beside < len(self.found)
-                and self.found[beside] == (edit, line + step)
+                and 0 <= beside < len(self.matches)
+                and self.matches[beside] == (edit, line + step)
             ):
                 return line
         return NONE
@@ -197,8 +197,8 @@ class LineMatching:
         count, left = len(self.keys), set(self.left())
         for step, order in ((1, range(1, count)), (-1, range(count - 2, -1, -1))):
             for at in order:
-                beside = self.found[at - step]
-                if self.found[at] or at not in left or not beside or beside[1] == NONE:
+                beside = self.matches[at - step]
+                if self.matches[at] or at not in left or not beside or beside[1] == NONE:
                     continue
                 (edit, line), light = beside, weight(self.keys[at]) < 3
                 # A block of code slides over equal lines at its ends: git may have another one.
