@@ -17,7 +17,7 @@ from turnspan_clickhouse.rows.tables import Annotation, DatasetCase
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.row_writer import judging_spool
-from turnspan_records.again.cases.case_sources import CaseColumns, cases_of_file, cases_of_turns
+from turnspan_records.again.cases.case_sources import cases_of_file, cases_of_turns
 from turnspan_records.again.cases.dataset import (
     Case,
     Dataset,
@@ -167,7 +167,7 @@ ROWS: list[Mapping[str, Any]] = [
 def test_files_become_cases(tmp_path: Path) -> None:
     """JSON lines, CSV and Parquet say the same; JSON keeps values. What cannot be read says which
     line, and what to do."""
-    columns = CaseColumns("question", "answer")
+    columns = ("question", "answer", "tags")
     wanted = [Case("1+1", "2", ("all", "sum", "easy")), Case(HOSTILE, None, ("all",))]
     arrow: Any = importlib.import_module("pyarrow")
     parquet: Any = importlib.import_module("pyarrow.parquet")

@@ -57,12 +57,10 @@ def make(
     since: str | None,
     until: str | None,
     file: Path | None,
-    input_column: str,
-    expected_column: str,
-    tags_column: str,
     tags: tuple[str, ...],
     project: str,
     limit: int,
+    **columns: str,
 ) -> None:
     """Make a version of dataset NAME. Of turns, the input is the user's message; expected is a
     correction, or the answer if it was judged used or a good example. Of equal inputs the first
@@ -75,7 +73,7 @@ def make(
     from turnspan_clickhouse.rows.tables import DatasetCase
     from turnspan_console.output import Output
     from turnspan_records.access.row_writer import judging_spool
-    from turnspan_records.again.cases.case_sources import CaseColumns, cases_of_file, cases_of_turns
+    from turnspan_records.again.cases.case_sources import COLUMNS, cases_of_file, cases_of_turns
     from turnspan_records.again.cases.dataset import DatasetError, make_dataset
     from turnspan_records.turn_filters import TurnListFilter, turn_filter
 
@@ -85,8 +83,8 @@ def make(
         judging_spool(store, DatasetCase)
         cases: list[Case]
         if file is not None:
-            columns = CaseColumns(input_column, expected_column, tags_column)
-            cases = list(cases_of_file(file, columns, tags=tags))
+            asked, wanted, tagged = (columns[f"{name}_column"] for name in COLUMNS)
+            cases = list(cases_of_file(file, (asked, wanted, tagged), tags=tags))
         else:
             with failing(ValueError, code=USAGE):
                 chosen = turn_filter(where or "")

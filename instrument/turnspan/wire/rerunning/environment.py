@@ -25,6 +25,7 @@ NETWORK: Final = "TURNSPAN_RERUN_NETWORK"
 """``1``: a rerun lets requests to other machines through."""
 ATTEMPT: Final = "TURNSPAN_RERUN_ATTEMPT"
 """The attempt that a fork's turns belong to: what ``turnspan.inject`` returns in it, as JSON."""
+_TEXTS: Final = {"server": SERVER, "rerun_id": ID, "of": OF, "attempt": ATTEMPT}
 STARTUP: Final = Path(__file__).with_name("startup")
 """The folder whose ``sitecustomize`` switches a rerun on before a program's first import."""
 _SERVER: Final = re.compile(r"http://127\.0\.0\.1:(\d{1,5})/([0-9a-f]{32})")
@@ -60,13 +61,8 @@ class RerunEnvironment:
         Raises:
             ConfigError: a variable is missing or malformed; the text says which.
         """
-        return cls(
-            environ.get(SERVER, ""),
-            environ.get(ID, ""),
-            environ.get(OF, ""),
-            environ.get(NETWORK, "") == "1",
-            environ.get(ATTEMPT, ""),
-        )
+        texts = {field: environ.get(name, "") for field, name in _TEXTS.items()}
+        return cls(**texts, network=environ.get(NETWORK, "") == "1")
 
     @property
     def port(self) -> int:
@@ -94,11 +90,10 @@ class RerunEnvironment:
 
     def variables(self, environ: Mapping[str, str]) -> dict[str, str]:
         """The variables that put a program into the rerun, for these of its environment."""
-        found = {SERVER: self.server, ID: self.rerun_id, OF: self.of}
+        texts = {name: str(getattr(self, field)) for field, name in _TEXTS.items()}
+        found = {name: text for name, text in texts.items() if text}
         if self.network:
             found[NETWORK] = "1"
-        if self.attempt:
-            found[ATTEMPT] = self.attempt
         path = environ.get("PYTHONPATH", "").split(os.pathsep)
         folders = [str(STARTUP), *(folder for folder in path if folder != str(STARTUP))]
         found["PYTHONPATH"] = os.pathsep.join(folder for folder in folders if folder)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from turnspan_records.again.cases.dataset import Case, DatasetError
 from turnspan_records.sql import statement
 from turnspan_records.turn_filters import TurnListFilter
 
+COLUMNS: Final = ("input", "expected", "tags")
 MOST_CASES: Final = 10_000
 """Turns that become cases at once, unless a limit says otherwise."""
 
@@ -48,40 +48,30 @@ def cases_of_turns(
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class CaseColumns:
-    """The names of a file's columns, or keys, that cases are made of."""
-
-    input: str = "input"
-    expected: str = "expected"
-    tags: str = "tags"
-
-
 def cases_of_file(
-    path: Path, columns: CaseColumns | None = None, *, tags: Sequence[str] = ()
+    path: Path, columns: tuple[str, str, str] = COLUMNS, *, tags: Sequence[str] = ()
 ) -> Iterator[Case]:
-    """The cases of a file of JSON lines, CSV or Parquet, by its ending. CSV has texts only, and
-    tags with commas in between; an empty text is no expected answer.
+    """The cases of a file of JSON lines, CSV or Parquet, by its ending. ``columns`` (or keys) have
+    the input, the expected answer and the tags. CSV has texts only, and tags with commas in
+    between; an empty text is no expected answer.
 
     Raises:
         DatasetError: the file cannot be read, or lacks a column; the message names the line.
     """
-    names = columns or CaseColumns()
+    asked, wanted, tagged = columns
     for number, row in enumerate(_rows(path), 1):
-        if row.get(names.input) in (None, ""):
+        if row.get(asked) in (None, ""):
             raise DatasetError(
-                f"{path}, case {number}, has nothing in column {names.input!r} (there are "
+                f"{path}, case {number}, has nothing in column {asked!r} (there are "
                 f"{', '.join(map(repr, row))}): name another with --input-column."
             )
-        found = row.get(names.tags) or ()
+        found = row.get(tagged) or ()
         own = found.split(",") if isinstance(found, str) else found
         if not is_list(own) and own != ():
             raise DatasetError(f"{path}, case {number}: tags are a list of texts, not {found!r}.")
         named = dict.fromkeys((*tags, *(str(tag).strip() for tag in own)))
-        wanted = row.get(names.expected)
-        yield Case(
-            row[names.input], None if wanted == "" else wanted, tuple(tag for tag in named if tag)
-        )
+        expected = None if row.get(wanted) == "" else row.get(wanted)
+        yield Case(row[asked], expected, tuple(tag for tag in named if tag))
 
 
 def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
