@@ -193,9 +193,9 @@ class _Watching(RerunServer):
         super().__init__(recording)
         self.bodies: list[Any] = []
 
-    def read(self, method: str, origin: str, target: str, headers: Any, data: bytes) -> Any:
+    def answer(self, asked: Any, origin: str, data: bytes, *, retries: bool) -> Any:
         self.bodies.append(json.loads(data))
-        return super().read(method, origin, target, headers, data)
+        return super().answer(asked, origin, data, retries=retries)
 
 
 @pytest.fixture(autouse=True)

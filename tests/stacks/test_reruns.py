@@ -24,9 +24,9 @@ class Watching(RerunServer):
 
     bodies: list[bytes]
 
-    def read(self, method: str, origin: str, target: str, headers: Any, data: bytes) -> Any:
+    def answer(self, asked: Any, origin: str, data: bytes, *, retries: bool) -> Any:
         self.bodies.append(data)
-        return super().read(method, origin, target, headers, data)
+        return super().answer(asked, origin, data, retries=retries)
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "streamed"])

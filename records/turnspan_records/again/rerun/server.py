@@ -153,12 +153,6 @@ class RerunServer:
         with self._lock:
             self._counted[what] += 1
 
-    def read(
-        self, method: str, origin: str, target: str, headers: dict[str, str], data: bytes
-    ) -> AskedRequest | None:
-        """What a request asks a model for; ``None``: nothing that is recorded."""
-        return self.reader.read(method, origin, target, headers, data)
-
     def answer(
         self, asked: AskedRequest, origin: str, data: bytes, *, retries: bool
     ) -> tuple[str, WireReply] | LiveRequest:
@@ -288,7 +282,7 @@ class _RerunHandler(BaseHTTPRequestHandler):
 
     def _model(self, headers: dict[str, str], data: bytes) -> None:
         owner, origin = self._owner, headers.get("x-turnspan-origin", "")
-        asked = owner.read(self.command, origin, self.path, headers, data)
+        asked = owner.reader.read(self.command, origin, self.path, headers, data)
         if asked is None:
             if owner.unknown(self.command, origin, self.path):
                 self._go_live(LiveRequest(origin, self.path, data), headers)
