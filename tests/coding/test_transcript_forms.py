@@ -208,6 +208,15 @@ def test_opencodes_compaction_is_the_summary_that_follows() -> None:
         *("manual", [{"type": "text", "content": "What was done"}]),
     )
     assert of_type(UserMessage, events)[0].injected
+    before = [{"message": {**user, "id": f"msg_{n}"}} for n in "ab"]
+    kid = [
+        {"session": session("kid", "s")},
+        {"message": {**user, "id": "msg_c"} | {"sessionID": "kid"}},
+    ]
+    part["tail_start_id"] = "msg_b"
+    events, _ = read(OPENCODE, [rows[0], *before, *kid, *rows[1:], {"part": text}])
+    (compaction,) = of_type(HistoryCompaction, events)
+    assert (compaction.kept, compaction.parent) == ("s:msg_b", "s:msg_b")  # not the subagent's
 
 
 # -- Copilot CLI ------------------

@@ -28,7 +28,12 @@ from turnspan_records.coding.transcripts.events import (
 )
 from turnspan_records.coding.transcripts.reader import CodingTool
 from turnspan_records.coding.transcripts.role_reader import Message, RoleReader
-from turnspan_records.coding.transcripts.wire_values import Fields, dollars_of, own_note, time_of
+from turnspan_records.coding.transcripts.wire_values import (
+    WireFields,
+    dollars_of,
+    own_note,
+    time_of,
+)
 
 _RUN: Final = "# aider chat started at "
 _PROMPT: Final = "####"
@@ -42,7 +47,7 @@ _UNITS: Final = {"": 1, "k": 1_000, "M": 1_000_000}
 _PROVIDERS: Final = {"gemini": "gcp.gemini", "vertex_ai": "gcp.vertex_ai", "bedrock": "aws.bedrock"}
 
 
-def _message(value: Fields, reader: RoleReader) -> Message:
+def _message(value: WireFields, reader: RoleReader) -> Message:
     kind, text, start = value.text("kind"), value.text("text").strip(), reader.start
     if kind == "run":
         name = start.session_id.partition(" ")[0]

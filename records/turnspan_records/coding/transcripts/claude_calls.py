@@ -12,7 +12,7 @@ from turnspan.dialects import anthropic_messages
 from turnspan.dialects.convert import convert_message
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.events import AgentCall, CodingEvent, ToolEnd, UserMessage
-from turnspan_records.coding.transcripts.wire_values import Fields, fields_of
+from turnspan_records.coding.transcripts.wire_values import WireFields, fields_of
 
 _LINE: Final = frozenset(
     {
@@ -43,18 +43,18 @@ class ReplyUnderWay:
         self.after: list[CodingEvent] = []
         """What the tool put in while it was written."""
         self._parent = parent
-        self._blocks: list[Fields] = []
-        self._line = Fields()
-        self._message = Fields()
-        self._usage = Fields()
+        self._blocks: list[WireFields] = []
+        self._line = WireFields()
+        self._message = WireFields()
+        self._usage = WireFields()
         self._reason = ""
         self._time = 0
 
     def add(
         self,
-        line: Fields,
-        message: Fields,
-        blocks: list[Fields],
+        line: WireFields,
+        message: WireFields,
+        blocks: list[WireFields],
         time: int,
     ) -> None:
         """A line of it."""
@@ -148,17 +148,17 @@ class ClaudeAgent:
         return command
 
 
-def blocks_of(content: Any) -> list[Fields]:
+def blocks_of(content: Any) -> list[WireFields]:
     """The blocks of a message; a text is one."""
     if isinstance(content, str):
-        return [Fields(type="text", text=content)] if content else []
+        return [WireFields(type="text", text=content)] if content else []
     return [
-        fields_of(block) or Fields(type="text", text=as_text(block))
+        fields_of(block) or WireFields(type="text", text=as_text(block))
         for block in as_list(content) or []
     ]
 
 
-def words_of(blocks: list[Fields]) -> str:
+def words_of(blocks: list[WireFields]) -> str:
     """The text of blocks, in lines."""
     return "\n".join(block.text("text") for block in blocks if block.get("text"))
 
@@ -174,7 +174,7 @@ def typed_command(text: str) -> str:
     return f"{said.get('name', '')} {said.get('args', '')}".strip()
 
 
-def parts_of(role: str, blocks: list[Fields]) -> list[Part]:
+def parts_of(role: str, blocks: list[WireFields]) -> list[Part]:
     """Blocks in the GenAI schema."""
     if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
         return [text_part(as_text(blocks[0]["text"]))]
@@ -184,7 +184,7 @@ def parts_of(role: str, blocks: list[Fields]) -> list[Part]:
     return parts
 
 
-def short_values(name: str, values: Fields) -> dict[str, Any]:
+def short_values(name: str, values: WireFields) -> dict[str, Any]:
     """What a tool says beside its result, as far as it is short: JSON, as an attribute."""
     short: dict[str, Any] = {}
     for key, value in values.items():

@@ -40,7 +40,7 @@ from turnspan_records.coding.transcripts.events import (
 from turnspan_records.coding.transcripts.lines import first_value
 from turnspan_records.coding.transcripts.reader import CodingTool, TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
-    Fields,
+    WireFields,
     fields_of,
     own_note,
     result_of,
@@ -69,7 +69,7 @@ class ClaudeReader(TranscriptReader):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._meta: Fields | None = None
+        self._meta: WireFields | None = None
         self._nested = path.parent.name == "subagents"
         self._session = path.parent.parent.name if self._nested else path.stem
         self._agents: dict[str, ClaudeAgent] = {"": ClaudeAgent("")}
@@ -83,13 +83,13 @@ class ClaudeReader(TranscriptReader):
         """What kinds of subagents they began."""
         self._requests: dict[str, str] = {}
         self._asked, self._lines = dict[str, int](), set[str]()
-        self._boundary = Fields()
+        self._boundary = WireFields()
         self._time, self._uuid, self._parent = 0, "", ""
-        self._line = Fields()
+        self._line = WireFields()
         """The one that is read: its time, its id, and the message before it."""
         self._agent = self._agents[""]
 
-    def take(self, line: Fields) -> str:
+    def take(self, line: WireFields) -> str:
         """As ``TranscriptReader``."""
         kind = line.text("type")
         if not kind:
@@ -130,7 +130,7 @@ class ClaudeReader(TranscriptReader):
 
     def release(self) -> None:
         """As ``TranscriptReader``."""
-        self._line = Fields()
+        self._line = WireFields()
         for agent in self._agents.values():
             if agent.reply is not None or agent.command:
                 self._speak(agent)
@@ -139,7 +139,7 @@ class ClaudeReader(TranscriptReader):
 
     # -- lines of messages ------------------
 
-    def _assistant(self, message: Fields) -> str:
+    def _assistant(self, message: WireFields) -> str:
         agent, uuid, blocks = self._agent, self._uuid, blocks_of(message.get("content"))
         failed = self._line.get("isApiErrorMessage") is True
         if message.get("model") == "<synthetic>" or failed:
@@ -171,7 +171,7 @@ class ClaudeReader(TranscriptReader):
                     self._kinds[call_id] = given.text("subagent_type")
         return word
 
-    def _user(self, message: Fields) -> str:
+    def _user(self, message: WireFields) -> str:
         line, agent, uuid, parent = self._line, self._agent, self._uuid, self._parent
         blocks = blocks_of(message.get("content"))
         results = [block for block in blocks if block.get("type") == "tool_result"]
@@ -215,7 +215,7 @@ class ClaudeReader(TranscriptReader):
         word = self.emit(event)
         return word if "content" in message else unknown("a user's line without content")
 
-    def _results(self, results: list[Fields]) -> None:
+    def _results(self, results: list[WireFields]) -> None:
         agent, parent = self._agent, self._parent
         beside = self._line.object("toolUseResult")
         agent_id = beside.text("agentId")
@@ -241,7 +241,7 @@ class ClaudeReader(TranscriptReader):
             parent = message_id
         self._messages[self._uuid] = parent
 
-    def _attachment(self, attachment: Fields) -> str:
+    def _attachment(self, attachment: WireFields) -> str:
         kind, reply = attachment.text("type"), self._agent.reply
         if kind.startswith("hook_") and kind != "hook_additional_context":
             return own_note(f"attachment {kind}")
@@ -255,7 +255,7 @@ class ClaudeReader(TranscriptReader):
         return "a user's message within the turn" if blocks else "what the tool put in"
 
     def _compaction(self, summary: UserMessage) -> str:
-        said, self._boundary = self._boundary, Fields()
+        said, self._boundary = self._boundary, WireFields()
         before, uuid = said.get("preTokens"), summary.message_id
         event = HistoryCompaction(
             said.text("message_id") or uuid,
@@ -276,7 +276,7 @@ class ClaudeReader(TranscriptReader):
 
     # -- lines about others ------------------
 
-    def _progress(self, line: Fields) -> str:
+    def _progress(self, line: WireFields) -> str:
         data, uuid = line.object("data"), line.text("uuid")
         kind, inner = data.text("type"), data.maybe("message")
         if uuid:
@@ -294,9 +294,9 @@ class ClaudeReader(TranscriptReader):
         beside = {k: line[k] for k in ("sessionId", "version", "cwd") if k in line}
         time = inner.get("timestamp") or line.get("timestamp")
         nested = {"isSidechain": True, "agentId": agent_id, "timestamp": time}
-        return self.take(Fields({**beside, **inner, **nested}))
+        return self.take(WireFields({**beside, **inner, **nested}))
 
-    def _title(self, line: Fields, kind: str) -> str:
+    def _title(self, line: WireFields, kind: str) -> str:
         if kind == "summary" and line.text("leafUuid") not in self._messages:
             return own_note("a summary of another session")
         self._tell(title=as_text(line.get(_TITLES[kind])))
@@ -304,7 +304,7 @@ class ClaudeReader(TranscriptReader):
 
     # -- whose lines ------------------
 
-    def _agent_in(self, line: Fields, uuid: str) -> ClaudeAgent:
+    def _agent_in(self, line: WireFields, uuid: str) -> ClaudeAgent:
         if line.get("isSidechain") is not True:
             return self._agents[""]
         parent = line.text("parentUuid")
@@ -339,7 +339,7 @@ class ClaudeReader(TranscriptReader):
         if self._nested and self._meta is None:
             self._meta = fields_of(first_value(meta) if meta.exists() else None)
         named = self._line.text("attributionAgent") or self._kinds.get(agent.parent_call, "")
-        said = named or (self._meta or Fields()).text("agentType")
+        said = named or (self._meta or WireFields()).text("agentType")
         agent.name = agent.name or said or "claude-code subagent"
         return agent.name
 
@@ -362,7 +362,7 @@ class ClaudeReader(TranscriptReader):
                 self._flush(agent)
 
 
-def _is_own(line: Fields) -> bool:
+def _is_own(line: WireFields) -> bool:
     kind = line.text("type")
     if "systemPayload" in line or "parts" in line.object("message"):
         return False  # Qwen Code's, which are alike

@@ -39,7 +39,7 @@ from turnspan_records.coding.transcripts.events import (
 from turnspan_records.coding.transcripts.lines import first_value
 from turnspan_records.coding.transcripts.reader import CodingTool, TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
-    Fields,
+    WireFields,
     count_of,
     fields_of,
     is_small,
@@ -103,10 +103,10 @@ class CodexReader(TranscriptReader):
         self._asked: dict[str, int] = {}
         self._ends: dict[str, tuple[bool, dict[str, Any]]] = {}
         self._total: Any = None
-        self._last = Fields()
-        self._context = Fields()
+        self._last = WireFields()
+        self._context = WireFields()
 
-    def take(self, line: Fields) -> str:
+    def take(self, line: WireFields) -> str:
         """As ``TranscriptReader``."""
         types = {
             "session_meta": self._meta,
@@ -133,7 +133,7 @@ class CodexReader(TranscriptReader):
 
     # -- the session ------------------
 
-    def _meta(self, payload: Fields) -> str:
+    def _meta(self, payload: WireFields) -> str:
         session_id, start = payload.text("id"), self.start
         if start.session_id:
             own = session_id == start.session_id
@@ -161,11 +161,11 @@ class CodexReader(TranscriptReader):
     def _own(self, **changes: Any) -> None:
         self.emit(SessionStart(self.start.session_id, agent_id=self.start.agent_id, **changes))
 
-    def _turn_context(self, payload: Fields) -> str:
+    def _turn_context(self, payload: WireFields) -> str:
         self._model = payload.text("model") or self._model
         names = ("effort", "summary", "personality", "approval_policy", "sandbox_policy")
         given = {name: payload[name] for name in names if payload.get(name) is not None}
-        self._context = Fields(given)
+        self._context = WireFields(given)
         folder = payload.text("cwd")
         if folder and folder != self.start.folder and self.start.session_id:
             self.start.folder = folder
@@ -174,7 +174,7 @@ class CodexReader(TranscriptReader):
 
     # -- what was said ------------------
 
-    def _item(self, payload: Fields) -> str:
+    def _item(self, payload: WireFields) -> str:
         kind, role = payload.text("type"), payload.text("role")
         if kind in _NOTES:
             return own_note(kind)
@@ -215,7 +215,7 @@ class CodexReader(TranscriptReader):
         own = role == "user" and not text.startswith(_INJECTED)
         return "a user's message" if own else "what the tool put in"
 
-    def _prompted(self, payload: Fields) -> str:
+    def _prompted(self, payload: WireFields) -> str:
         text, held = payload.text("message"), self._message
         if held is not None and held[1].strip() == text.strip():
             self._message = None
@@ -254,7 +254,7 @@ class CodexReader(TranscriptReader):
 
     # -- replies and their tokens ------------------
 
-    def _tokens(self, payload: Fields) -> str:
+    def _tokens(self, payload: WireFields) -> str:
         info = payload.object("info")
         total, last = info.maybe("total_token_usage"), info.object("last_token_usage")
         if total is None:
@@ -265,7 +265,7 @@ class CodexReader(TranscriptReader):
         self._flush(last)
         return "part of a model call"
 
-    def _flush(self, usage: Fields | None = None) -> None:
+    def _flush(self, usage: WireFields | None = None) -> None:
         """A reply is whole."""
         parts, self._parts = self._parts, []
         runs, self._runs = self._runs, []
@@ -274,7 +274,7 @@ class CodexReader(TranscriptReader):
             call = AgentCall(id_, self._reply_time if parts else self._time, model=self._model)
             call.provider = fields_of(self.start.attributes).text("model_provider") or "openai"
             call.parts, call.parameters = parts, dict(self._context)
-            call.usage = TokenUsage(*((usage or Fields()).count(name) for name in _USAGE))
+            call.usage = TokenUsage(*((usage or WireFields()).count(name) for name in _USAGE))
             if effort := self._context.text("effort"):
                 call.attributes[semconv.REQUEST_REASONING_LEVEL] = effort
             if not parts:
@@ -284,7 +284,7 @@ class CodexReader(TranscriptReader):
 
     # -- tools ------------------
 
-    def _output(self, payload: Fields) -> str:
+    def _output(self, payload: WireFields) -> str:
         call_id = payload.text("call_id")
         result = payload["output"] if "output" in payload else payload.get("tools")
         failed, attributes = self._ends.pop(call_id, (False, dict[str, Any]()))
@@ -296,7 +296,7 @@ class CodexReader(TranscriptReader):
         (self._runs if self._parts else self.events).append(run)
         return "a tool's result"
 
-    def _tool_end(self, kind: str, payload: Fields) -> str:
+    def _tool_end(self, kind: str, payload: WireFields) -> str:
         """What an event says of a tool's end, for the result that follows, or has just come."""
         said = {name: payload[name] for name in _ENDS[kind] if payload.get(name) is not None}
         failed = said.get("success") is False or said.get("exit_code") not in (None, 0)
@@ -313,7 +313,7 @@ class CodexReader(TranscriptReader):
 
     # -- events ------------------
 
-    def _event(self, payload: Fields) -> str:
+    def _event(self, payload: WireFields) -> str:
         kind = payload.text("type")
         if kind == "user_message":
             return self._prompted(payload)
@@ -342,7 +342,7 @@ class CodexReader(TranscriptReader):
             return f"what was said, once more: {kind}"
         return own_note(kind) if kind in _NOTES else unknown(f"event_msg {kind}")
 
-    def _compacted(self, payload: Fields) -> str:
+    def _compacted(self, payload: WireFields) -> str:
         self.release()
         items = [fields_of(item) for item in as_list(payload.get("replacement_history")) or []]
         id_ = payload.text("window_id") or self._made_id("compaction", repr(self._total))
@@ -352,17 +352,17 @@ class CodexReader(TranscriptReader):
         return self.emit(event)
 
 
-def _bare(item: Fields) -> dict[str, Any]:
+def _bare(item: WireFields) -> dict[str, Any]:
     """An item as the API has it: what Codex writes beside is in the events."""
     return {key: value for key, value in item.items() if key not in _BESIDE and value is not None}
 
 
-def _spawn(meta: Fields) -> Fields:
+def _spawn(meta: WireFields) -> WireFields:
     """What began a subagent's session."""
     return meta.object("source").object("subagent").object("thread_spawn")
 
 
-def _is_own(line: Fields) -> bool:
+def _is_own(line: WireFields) -> bool:
     return line.maybe("payload") is not None and line.get("type") in (
         *("session_meta", "turn_context", "response_item", "event_msg", "compacted"),
         "world_state",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.trace import SpanKind
@@ -51,17 +50,17 @@ class AwaitedTool:
     answered: bool = False
 
 
+_Landing: TypeAlias = "tuple[AgentCall, SessionHistory, HistoryEntry, str]"
+
+
 @dataclass(slots=True)
 class _PartContent:
     """A part under way: of a turn of the user, with the subagents' turns in it."""
 
+    captured: bool
     part: Part = field(default_factory=Part)
-    calls: dict[str, Callable[[LlmCall, Batch], None]] = field(
-        default_factory=dict[str, Callable[[LlmCall, Batch], None]]
-    )
-    """By span, what puts the content into a call's row."""
-    costs: dict[str, Decimal] = field(default_factory=dict[str, Decimal])
-    """By span, what the tool says that a call cost."""
+    calls: dict[str, _Landing] = field(default_factory=dict[str, "_Landing"])
+    """By span, a call, its place in the history, and its system prompt."""
     status: dict[str, str] = field(default_factory=dict[str, str])
     """By turn, how it stands if it has not ended."""
 
@@ -107,7 +106,9 @@ class CodingTurn:
         self._tool_spans: dict[str, int] = {}
         self._answered = False
         self._interrupted = False
-        self._content: _PartContent = _PartContent() if around is None else around.root._content
+        self._content: _PartContent = (
+            _PartContent(self._captured) if around is None else around.root._content
+        )
 
     # -- what happens ------------------
 
@@ -137,10 +138,7 @@ class CodingTurn:
         self._answered, self._end, usage = not requests, max(self._end, end), event.usage
         span_id = ids.span_id(self._kind, "call", event.message_id)
         self._span(
-            f"chat {event.model}".strip(),
-            span_id,
-            start,
-            end,
+            *(f"chat {event.model}".strip(), span_id, start, end),
             {
                 semconv.OPERATION_NAME: semconv.OP_CHAT,
                 semconv.PROVIDER_NAME: event.provider or None,
@@ -162,10 +160,7 @@ class CodingTurn:
             kind=SpanKind.CLIENT,
             error=event.error_message or event.error_type,
         )
-        if self._captured:
-            self._land(f"{span_id:016x}", event, history, entry)
-        if event.cost_usd is not None:
-            self._content.costs[f"{span_id:016x}"] = event.cost_usd
+        self._content.calls[f"{span_id:016x}"] = event, history, entry, session.instructions
 
     def ask(self, event: AgentCall, time: int) -> list[ToolRequest]:
         """Remember the tools that a reply asks for."""
@@ -177,18 +172,6 @@ class CodingTurn:
                 self._asked[call_id] = AwaitedTool(name, arguments, event.message_id, time, self)
                 found.append((call_id, name, arguments))
         return found
-
-    def _land(
-        self, span_id: str, event: AgentCall, history: SessionHistory, entry: HistoryEntry
-    ) -> None:
-        instructions = self.session.instructions
-
-        def land(row: LlmCall, batch: Batch) -> None:
-            history.input_of(row, entry.before, batch)
-            history.settings_of(row, instructions, event.parameters, batch)
-            history.output_of(row, entry, event.parts, batch)
-
-        self._content.calls[span_id] = land
 
     def tool(self, event: ToolEnd, end: int) -> None:
         """A tool has run; ``end`` in ns."""
@@ -204,10 +187,7 @@ class CodingTurn:
         span_id = ids.span_id(self._kind, "tool", asked.message_id, event.call_id)
         self._tool_spans[event.call_id] = span_id
         self._span(
-            f"execute_tool {name}".strip(),
-            span_id,
-            start,
-            end,
+            *(f"execute_tool {name}".strip(), span_id, start, end),
             {
                 semconv.OPERATION_NAME: semconv.OP_EXECUTE_TOOL,
                 semconv.TOOL_NAME: name or None,
@@ -226,11 +206,9 @@ class CodingTurn:
     def compaction(self, event: HistoryCompaction, time: int) -> None:
         """The history was replaced by a summary."""
         self._end = max(self._end, time)
+        span_id = ids.span_id(self._kind, "compaction", event.message_id or time)
         self._span(
-            "compaction",
-            ids.span_id(self._kind, "compaction", event.message_id or time),
-            time,
-            time,
+            *("compaction", span_id, time, time),
             {
                 semconv.CODING_TOOL: self._kind,
                 semconv.CODING_COMPACTION_TRIGGER: event.trigger or None,
@@ -269,10 +247,7 @@ class CodingTurn:
             spans = self._around._tool_spans
             parent_span = spans.get(session.parent_call) or self._around._span_id
         self._span(
-            f"invoke_agent {session.agent_name}",
-            self._span_id,
-            self._start,
-            self._end,
+            *(f"invoke_agent {session.agent_name}", self._span_id, self._start, self._end),
             {
                 semconv.OPERATION_NAME: semconv.OP_INVOKE_AGENT,
                 semconv.AGENT_NAME: session.agent_name,
@@ -365,10 +340,14 @@ def _amend(content: _PartContent, batch: Batch) -> None:
     costs: dict[str, Decimal] = {}
     for row in batch.rows.get(LlmCall, ()):
         assert isinstance(row, LlmCall)
-        land = content.calls.get(row.span_id)
-        if land is not None:
-            land(row, batch)
-        cost = content.costs.get(row.span_id)
+        landing, cost = content.calls.get(row.span_id), None
+        if landing is not None:
+            call, history, entry, instructions = landing
+            cost = call.cost_usd
+            if content.captured:
+                history.input_of(row, entry.before, batch)
+                history.settings_of(row, instructions, call.parameters, batch)
+                history.output_of(row, entry, call.parts, batch)
         if cost is not None:
             row.cost_usd, row.price_version = cost, "provider"
         elif row.input_tokens is None:  # Copilot counts only the output: half a price is none

@@ -21,7 +21,7 @@ from turnspan.content.model import (
     text_part,
     unknown_part,
 )
-from turnspan_records.coding.transcripts.wire_values import Fields, fields_of, result_of
+from turnspan_records.coding.transcripts.wire_values import WireFields, fields_of, result_of
 
 _TEXTS: Final = ("", "text", "input_text", "output_text", "summary_text")
 _THOUGHTS: Final = ("thinking", "think", "reasoning", "redacted_thinking")
@@ -107,7 +107,7 @@ def response_part(id_: str, response: Any) -> Part:
     return {"type": TOOL_CALL_RESPONSE, "id": id_, "response": response}
 
 
-def _wrapped(holder: Fields) -> Part | None:
+def _wrapped(holder: WireFields) -> Part | None:
     """Gemini's parts, which have no type but a field of their own; Goose's calls and results."""
     call = holder.maybe("functionCall")
     if call is not None:
@@ -117,14 +117,14 @@ def _wrapped(holder: Fields) -> Part | None:
         return response_part(response.text("id"), digest_media(response.get("response")))
     if "toolCall" in holder:
         value = holder.object("toolCall").object("value")
-        return _call(Fields({"id": holder.text("id"), **value}), Fields())
+        return _call(WireFields({"id": holder.text("id"), **value}), WireFields())
     if "toolResult" in holder:
         result = holder.object("toolResult")
         return response_part(holder.text("id"), result_of(result.get("value", dict(result))))
     return None
 
 
-def _call(call: Fields, holder: Fields) -> Part:
+def _call(call: WireFields, holder: WireFields) -> Part:
     name = call.text("name") or call.text("toolName")
     where = next((known for known in _ARGUMENTS if known in call), "")
     id_ = call.text("id") or call.text("toolCallId")
@@ -132,7 +132,7 @@ def _call(call: Fields, holder: Fields) -> Part:
     return call_part(id_, name, call.get(where, {}), holder.others(*known))
 
 
-def _media(holder: Fields, kind: str) -> Part | None:
+def _media(holder: WireFields, kind: str) -> Part | None:
     inline = holder.object("inlineData") or holder.object("source")
     inline = inline if isinstance(inline.get("data"), str) else holder
     data = inline.get("data")

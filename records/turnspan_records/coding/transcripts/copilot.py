@@ -37,7 +37,7 @@ from turnspan_records.coding.transcripts.events import (
 )
 from turnspan_records.coding.transcripts.reader import CodingTool, TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
-    Fields,
+    WireFields,
     count_of,
     own_note,
     result_of,
@@ -76,7 +76,7 @@ class CopilotReader(TranscriptReader):
         self._model = self._id = ""
         self._time = 0
 
-    def take(self, line: Fields) -> str:
+    def take(self, line: WireFields) -> str:
         """As ``TranscriptReader``."""
         kind, data = line.text("type"), line.object("data")
         self._time = line.time("timestamp")
@@ -97,7 +97,7 @@ class CopilotReader(TranscriptReader):
         known = kind.partition(".")[0] in _STATE
         return own_note(kind) if known else unknown(line.get("type"))
 
-    def _within(self, data: Fields) -> None:
+    def _within(self, data: WireFields) -> None:
         """Go over to the session of a subagent, or back."""
         self.release()
         agent, start = data.text("parentToolCallId"), self.start
@@ -105,17 +105,14 @@ class CopilotReader(TranscriptReader):
             return
         self._agent = agent
         if not agent:
-            self._tell()
+            self.tell()
             return
         name = self._agents.get(agent) or "subagent"
         nested = SessionStart(start.session_id, start.version, agent_name=name, parent_call=agent)
         nested.parent_session = start.session_id
         self.emit(nested)
 
-    def _tell(self) -> str:
-        return self.emit(replace(self.start, attributes=dict(self.start.attributes)))
-
-    def _session(self, kind: str, data: Fields) -> str:
+    def _session(self, kind: str, data: WireFields) -> str:
         start = self.start
         self._model = data.text("newModel") or data.text("selectedModel") or self._model
         if kind in ("session.start", "session.resume"):
@@ -146,10 +143,10 @@ class CopilotReader(TranscriptReader):
             return self.emit(compaction)
         else:
             return own_note(kind)
-        self._within(Fields())
-        return self._tell()
+        self._within(WireFields())
+        return self.tell()
 
-    def _said(self, kind: str, data: Fields) -> str:
+    def _said(self, kind: str, data: WireFields) -> str:
         self._within(data)
         if kind == "system.message":
             self.start.instructions = data.text("content")
@@ -161,7 +158,7 @@ class CopilotReader(TranscriptReader):
         own = kind != "user.message"
         return self.emit(UserMessage(self._id, self._time, parts, injected=own))
 
-    def _message(self, data: Fields) -> str:
+    def _message(self, data: WireFields) -> str:
         message = wide_id(self.start.session_id, data.text("messageId")) or self._id
         known = self.held_call
         if known is None or known.message_id != message:
@@ -187,7 +184,7 @@ class CopilotReader(TranscriptReader):
         call.attributes = data.others(*_MESSAGE)
         return self.hold(call)
 
-    def _tool(self, kind: str, data: Fields) -> str:
+    def _tool(self, kind: str, data: WireFields) -> str:
         call = data.text("toolCallId")
         if kind != "tool.execution_complete":
             self._started.setdefault(call, (self._time, data.text("toolName")))
@@ -209,7 +206,7 @@ def _is_events(path: Path) -> bool:
     return path.suffix == ".jsonl" and (path.name == "events.jsonl" or old)
 
 
-def _is_copilots(value: Fields) -> bool:
+def _is_copilots(value: WireFields) -> bool:
     return value.get("type") == "session.start" and "copilotVersion" in value.object("data")
 
 

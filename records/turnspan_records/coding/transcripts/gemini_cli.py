@@ -18,11 +18,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan.content.model import Part, as_list
+from turnspan.content.model import Message, Part, as_list
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.content_parts import (
     call_part,
@@ -48,7 +47,7 @@ from turnspan_records.coding.transcripts.reader import (
     items_in,
 )
 from turnspan_records.coding.transcripts.wire_values import (
-    Fields,
+    WireFields,
     count_of,
     own_note,
     result_of,
@@ -90,7 +89,7 @@ class GeminiReader(TranscriptReader):
         """The message that the next one follows, after a rewind."""
         self._records = QwenRecords(path)
 
-    def take(self, line: Fields) -> str:
+    def take(self, line: WireFields) -> str:
         """As ``TranscriptReader``."""
         if "uuid" in line:
             return self._records.read(line, self.events)
@@ -117,10 +116,10 @@ class GeminiReader(TranscriptReader):
         self._written.update(self._waiting)
         self._waiting.clear()
 
-    def _id(self, message: Fields) -> str:
+    def _id(self, message: WireFields) -> str:
         return wide_id(self.start.session_id, message.text("id"))
 
-    def _header(self, header: Fields) -> None:
+    def _header(self, header: WireFields) -> None:
         start = self.start
         before = (start.session_id, start.title, start.folder)
         start.session_id = header.text("sessionId") or start.session_id or self.path.stem
@@ -132,9 +131,9 @@ class GeminiReader(TranscriptReader):
             start.parent_session = self.path.parent.name
         start.attributes.update(header.others(*_HEADER))
         if before != (start.session_id, start.title, start.folder):
-            self.emit(replace(start, attributes=dict(start.attributes)))
+            self.tell()
 
-    def _folder(self, header: Fields) -> str:
+    def _folder(self, header: WireFields) -> str:
         """The working folder: the document has only its hash, which proves a guess right."""
         wanted = header.text("projectHash")
         guesses = [name for name in as_list(header.get("directories")) or [] if wanted]
@@ -158,7 +157,7 @@ class GeminiReader(TranscriptReader):
         self._order = dict.fromkeys(order[:place])
         return own_note("rewind")
 
-    def _patch(self, patch: Fields) -> str:
+    def _patch(self, patch: WireFields) -> str:
         messages = patch.objects("messages")
         if not messages:
             self._header(patch)
@@ -166,33 +165,27 @@ class GeminiReader(TranscriptReader):
         # The history as it is sent from now on: cut and masked messages, which are known in full,
         # and in the place of those that are gone a summary, the first.
         known = [self._is_known(self._id(message)) for message in messages]
+        compacted, first = False, 0
         if not known[0] and self._order:
             # What the tool put in stands at the beginning, and what it kept behind it.
-            kept = known.index(True) if True in known else len(known)
-            new, ids = messages[:kept], [self._id(message) for message in messages]
-            said = [parts_of(message.get("content")) for message in new]
-            roles = ["user" if message.get("type") == "user" else "assistant" for message in new]
-            event = HistoryCompaction(ids[0], new[0].time("timestamp"), said[0], "auto")
-            event.kept = ids[kept] if kept < len(ids) else ""
-            event.messages = [
-                {"role": role, "parts": parts} for role, parts in zip(roles, said, strict=True)
-            ]
+            compacted, first = True, known.index(True) if True in known else len(known)
+            new, ids = messages[:first], [self._id(message) for message in messages]
+            event = HistoryCompaction(ids[0], time_of(new[0].get("timestamp")), [], "auto")
+            event.messages = [_as_sent(message) for message in new]
+            event.parts, event.kept = event.messages[0]["parts"], (*ids, "")[first]
             self._hold(ids[0], [event])
-            self._written.update(ids[1:kept])
-            messages, known = messages[kept:], known[kept:]
-            for message, is_known in zip(messages, known, strict=True):
-                if not is_known:
-                    self._message(message, injected=True)
-            return "a compaction"
-        fresh = [m for m, is_known in zip(messages, known, strict=True) if not is_known]
-        for message in fresh:
-            self._message(message, injected=True)
-        return "a compaction" if fresh or len(messages) < len(self._order) else "part of messages"
+            self._written.update(ids[1:first])
+        for message, is_known in zip(messages[first:], known[first:], strict=True):
+            if not is_known:
+                self._message(message, injected=True)
+                compacted = True
+        shorter = len(messages) < len(self._order)
+        return "a compaction" if compacted or shorter else "part of messages"
 
     def _is_known(self, id_: str) -> bool:
         return id_ in self._waiting or id_ in self._written
 
-    def _message(self, message: Fields, *, injected: bool = False) -> str:
+    def _message(self, message: WireFields, *, injected: bool = False) -> str:
         said = message.get("type")
         kind = said if isinstance(said, str) else message.text("role")
         time = time_of(message.get("timestamp") or message.get("ts"))
@@ -235,7 +228,7 @@ class GeminiReader(TranscriptReader):
                 self._written.add(event.message_id)
                 self.emit(event)
 
-    def _call(self, id_: str, time: int, content: Any, message: Fields) -> list[CodingEvent]:
+    def _call(self, id_: str, time: int, content: Any, message: WireFields) -> list[CodingEvent]:
         known = self._waiting.get(id_, [])
         before = known[0] if known and isinstance(known[0], AgentCall) else None
         calls = message.objects("toolCalls")
@@ -254,17 +247,22 @@ class GeminiReader(TranscriptReader):
         return [model, *(run for run in runs if run is not None)]
 
 
+def _as_sent(message: WireFields) -> Message:
+    role = "user" if message.get("type") == "user" else "assistant"
+    return {"role": role, "parts": parts_of(message.get("content"))}
+
+
 def _is_said(part: Part) -> bool:
     return part["type"] not in ("tool_call_response", "tool_call")
 
 
-def _thought(thought: Fields) -> Part:
+def _thought(thought: WireFields) -> Part:
     subject, description = thought.text("subject"), thought.text("description")
     text = f"**{subject}**\n{description}" if subject and description else subject or description
     return reasoning_part(text, thought.others("subject", "description"))
 
 
-def _usage(tokens: Fields | None) -> TokenUsage:
+def _usage(tokens: WireFields | None) -> TokenUsage:
     if not tokens or not any(map(count_of, tokens.values())):
         return TokenUsage()
     thoughts = tokens.get("thoughts")
@@ -273,7 +271,7 @@ def _usage(tokens: Fields | None) -> TokenUsage:
     return usage_of(*sent, output=output, read=cached, reasoning=thoughts)
 
 
-def _run(message: str, call: Fields) -> ToolEnd | None:
+def _run(message: str, call: WireFields) -> ToolEnd | None:
     """A tool's run; None while it goes on."""
     status = call.text("status")
     if "result" not in call and status not in ("success", "error", "cancelled"):
@@ -300,17 +298,17 @@ def _mains(paths: Sequence[Path]) -> Mapping[Path, Path]:
     return {path: chats[key] for path, key in named if key in chats}
 
 
-def _is_document(value: Fields) -> bool:
+def _is_document(value: WireFields) -> bool:
     document = "sessionId" in value and ("projectHash" in value or "startTime" in value)
     history = "history" in value and ("start_time" in value or "lastUpdated" in value)
     return "type" not in value and (document or history)
 
 
-def _is_geminis(value: Fields) -> bool:
+def _is_geminis(value: WireFields) -> bool:
     return not ("uuid" in value and "parentUuid" in value) and _is_document(value)
 
 
-def _is_qwens(value: Fields) -> bool:
+def _is_qwens(value: WireFields) -> bool:
     if "uuid" in value and "parentUuid" in value:  # as Claude Code's, but with Gemini's parts
         return "parts" in value.object("message") or "systemPayload" in value
     return _is_document(value)

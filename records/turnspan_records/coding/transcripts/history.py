@@ -40,11 +40,11 @@ class HistoryEntry:
     """Messages of a transcript, and what stands before them. After a compaction, those that it has
     kept stand in a second entry, behind the summary."""
 
-    __slots__ = ("before", "call", "last_result", "place", "said")
+    __slots__ = ("before", "call", "content", "last_result", "place")
 
-    def __init__(self, before: HistoryEntry | None, said: SessionMessages) -> None:
+    def __init__(self, before: HistoryEntry | None, content: SessionMessages) -> None:
         self.before = before
-        self.said = said
+        self.content = content
         self.place = -1
         """Its place in the path that was built last, if it is there."""
         self.call: HistoryEntry | None = None
@@ -56,8 +56,8 @@ class HistoryEntry:
     def know(self) -> None:
         """An earlier import has a call with this reply, and all that was sent for it."""
         entry: HistoryEntry | None = self
-        while entry is not None and not entry.said.landed:
-            entry.said.landed = True
+        while entry is not None and not entry.content.landed:
+            entry.content.landed = True
             entry = entry.before
 
     def since(self, first: HistoryEntry) -> list[SessionMessages]:
@@ -65,8 +65,8 @@ class HistoryEntry:
         found: list[SessionMessages] = []
         entry: HistoryEntry | None = self
         while entry is not None:
-            found.append(entry.said)
-            if entry.said is first.said:
+            found.append(entry.content)
+            if entry.content is first.content:
                 return found[::-1]
             entry = entry.before
         return []
@@ -94,7 +94,7 @@ class SessionHistory:
         missing: list[HistoryEntry] = []
         entry = last
         while entry is not None and not self._is_in_path(entry):
-            if entry.said.scope not in ("", place.scope):  # of it only the hashes are known
+            if entry.content.scope not in ("", place.scope):  # of it only the hashes are known
                 entry = None
                 break
             missing.append(entry)
@@ -103,9 +103,9 @@ class SessionHistory:
         del self._path[kept:], self._ends[kept:]
         del self._hashes[self._ends[-1] if self._ends else 0 :]
         for each in reversed(missing):
-            hashes = each.said.hashes
+            hashes = each.content.hashes
             if hashes is None:
-                hashes = self._land(each.said, place)
+                hashes = self._land(each.content, place)
             each.place = len(self._path)
             self._path.append(each)
             self._hashes += hashes
@@ -115,7 +115,7 @@ class SessionHistory:
 
     def output_of(self, row: LlmCall, entry: HistoryEntry, parts: list[Part], batch: Batch) -> None:
         """Put a reply into its call's row, and its message into the batch."""
-        reply = entry.said
+        reply = entry.content
         if not parts:
             reply.hashes, reply.messages = (), ()
             return
@@ -142,14 +142,14 @@ class SessionHistory:
     def _is_in_path(self, entry: HistoryEntry) -> bool:
         return 0 <= entry.place < len(self._path) and self._path[entry.place] is entry
 
-    def _land(self, said: SessionMessages, place: MessageScope) -> tuple[bytes, ...]:
-        if said.landed:  # its hash is all that is wanted
+    def _land(self, content: SessionMessages, place: MessageScope) -> tuple[bytes, ...]:
+        if content.landed:  # its hash is all that is wanted
             place = MessageScope(place.dialect, place.project, place.scope, _aside(place.batch))
         found: list[bytes] = []
-        for message in said.messages:
-            found += self._store.messages([message], place, said.when)
-        said.messages, said.hashes, said.scope = (), tuple(found), place.scope
-        return said.hashes
+        for message in content.messages:
+            found += self._store.messages([message], place, content.when)
+        content.messages, content.hashes, content.scope = (), tuple(found), place.scope
+        return content.hashes
 
 
 def _aside(batch: Batch) -> Batch:

@@ -41,7 +41,7 @@ from turnspan_records.coding.transcripts.opencode_rows import (
 )
 from turnspan_records.coding.transcripts.reader import CodingTool, TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
-    Fields,
+    WireFields,
     count_of,
     dollars_of,
     fields_of,
@@ -74,16 +74,18 @@ class OpenCodeReader(TranscriptReader):
         super().__init__(path)
         self._session = ""
         self._starts: dict[str, SessionStart] = {}
-        self._message: Fields | None = None
-        self._parts: list[Fields] = []
+        self._message: WireFields | None = None
+        self._parts: list[WireFields] = []
         self._children: dict[str, str] = {}
         """The calls that began sessions of subagents, by session."""
         self._trigger = ""
         """What began the compaction that the next message is the summary of."""
-        self._tail = self._before = self._last = ""
-        """Of it: the first message that it keeps, and the last one. And the last one so far."""
+        self._tail = self._before = ""
+        """Of it: the first message that it keeps, and the last one."""
+        self._last: dict[str, str] = {}
+        """The last message so far, by session."""
 
-    def take(self, line: Fields) -> str:
+    def take(self, line: WireFields) -> str:
         """As ``TranscriptReader``."""
         if "migrated" in line:
             return "in the database"
@@ -119,8 +121,8 @@ class OpenCodeReader(TranscriptReader):
             if part.get("type") == "compaction":
                 self._trigger = "auto" if part.get("auto") is True else "manual"
                 self._tail = wide_id(self._session, part.text("tail_start_id"))
-                self._before = self._last
-        self._last = id_
+                self._before = self._last.get(self._session, "")
+        self._last[self._session] = id_
         if message.get("role") == "user":
             said = _said(parts)
             texts = [part for part in parts if part.get("type") == "text"]
@@ -129,7 +131,7 @@ class OpenCodeReader(TranscriptReader):
         elif message.get("role") == "assistant":
             self._assistant(id_, message, parts)
 
-    def _start(self, info: Fields) -> str:
+    def _start(self, info: WireFields) -> str:
         self._session = info.text("id")
         self._trigger = ""
         parent = info.text("parentID")
@@ -143,7 +145,7 @@ class OpenCodeReader(TranscriptReader):
         self._starts[self._session] = start
         return self.emit(start)
 
-    def _assistant(self, id_: str, message: Fields, parts: list[Fields]) -> None:
+    def _assistant(self, id_: str, message: WireFields, parts: list[WireFields]) -> None:
         error, model = message.object("error"), message.object("model")
         failure, finish = error.text("name"), message.text("finish")
         words, created = error.object("data").text("message"), _time(message, "created")
@@ -184,7 +186,7 @@ class OpenCodeReader(TranscriptReader):
             self._tail = ""
             self.emit(compaction)
 
-    def _run(self, message: str, part: Fields) -> None:
+    def _run(self, message: str, part: WireFields) -> None:
         """A tool's run, once it has ended."""
         state, call = part.object("state"), part.text("callID")
         status, times = state.text("status"), state.object("time")
@@ -204,11 +206,11 @@ class OpenCodeReader(TranscriptReader):
         self.emit(run)
 
 
-def _time(message: Fields, name: str) -> int:
+def _time(message: WireFields, name: str) -> int:
     return message.object("time").time(name)
 
 
-def _said(parts: list[Fields]) -> list[Part]:
+def _said(parts: list[WireFields]) -> list[Part]:
     """What a message says, by its parts."""
     said: list[Part] = []
     for part in parts:
@@ -221,7 +223,7 @@ def _said(parts: list[Fields]) -> list[Part]:
     return said
 
 
-def _usage(message: Fields, parts: list[Fields]) -> tuple[TokenUsage, Decimal | None]:
+def _usage(message: WireFields, parts: list[WireFields]) -> tuple[TokenUsage, Decimal | None]:
     steps = [part.object("tokens") for part in parts if part.get("type") == "step-finish"]
     counts = [_counts(step) for step in steps if step]
     tokens = message.object("tokens")
@@ -235,7 +237,7 @@ def _usage(message: Fields, parts: list[Fields]) -> tuple[TokenUsage, Decimal | 
     return usage, dollars_of(message.get("cost"))
 
 
-def _counts(tokens: Fields) -> TokenUsage:
+def _counts(tokens: WireFields) -> TokenUsage:
     cache = tokens.object("cache")
     read, written = cache.get("read"), cache.get("write")
     sent = sum_of(tokens.get("input"), read, written)
@@ -265,7 +267,7 @@ def _rows(path: Path) -> Iterator[Any] | None:
     return storage_rows(path) if is_stored(path) else None
 
 
-def _is_own(value: Fields) -> bool:
+def _is_own(value: WireFields) -> bool:
     info = value.object("info") or value.object("session") or value
     return "projectID" in info or ("directory" in info and "id" in info)
 

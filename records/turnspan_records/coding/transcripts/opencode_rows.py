@@ -9,7 +9,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan_records.coding.transcripts.wire_values import Fields, document_in, fields_of, json_in
+from turnspan_records.coding.transcripts.wire_values import (
+    WireFields,
+    document_in,
+    fields_of,
+    json_in,
+)
 from turnspan_records.importing.sources import SourceLogError
 
 DATABASE: Final = "opencode.db"
@@ -69,7 +74,7 @@ def database_rows(path: Path) -> Iterator[Any]:
 
 
 def _session_rows(
-    database: sqlite3.Connection, id_: str, sessions: dict[str, Fields]
+    database: sqlite3.Connection, id_: str, sessions: dict[str, WireFields]
 ) -> Iterator[Any]:
     """A session's rows; those of a subagent's session after the message that began it."""
     session = sessions.pop(id_, None)
@@ -88,17 +93,17 @@ def _session_rows(
                 yield from _session_rows(database, child, sessions)
 
 
-def child_of(part: Fields) -> str:
+def child_of(part: WireFields) -> str:
     """The session of the subagent that a tool has begun."""
     return part.object("state").object("metadata").text("sessionId")
 
 
-def _info(row: sqlite3.Row) -> Fields:
+def _info(row: sqlite3.Row) -> WireFields:
     """A row as the tool's documents are: its columns, and what its JSON says."""
     info = {_COLUMNS.get(name, name): row[name] for name in row.keys()}  # noqa: SIM118
     data = fields_of(json_in(info.pop("data", None)))
     times = {name: info.pop(f"time_{name}", None) for name in ("created", "updated")}
-    return Fields({**({} if "messageID" in info else {"time": times}), **info, **data})
+    return WireFields({**({} if "messageID" in info else {"time": times}), **info, **data})
 
 
 def storage_rows(path: Path) -> Iterator[Any]:
@@ -120,7 +125,7 @@ def storage_rows(path: Path) -> Iterator[Any]:
             yield {"part": {"messageID": name, **part} if part else part}
 
 
-def _created(message: Fields | None) -> tuple[int, str]:
+def _created(message: WireFields | None) -> tuple[int, str]:
     created = fields_of(message).object("time").count("created")
     return created or 0, fields_of(message).text("id")
 

@@ -35,8 +35,8 @@ from turnspan_records.coding.transcripts.events import (
 )
 from turnspan_records.coding.transcripts.reader import CodingTool, TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
-    Fields,
     PassedOver,
+    WireFields,
     count_of,
     dollars_of,
     own_note,
@@ -72,7 +72,7 @@ class PiReader(TranscriptReader):
         self._id = self._parent = ""
         self._time = 0
 
-    def take(self, line: Fields) -> str:
+    def take(self, line: WireFields) -> str:
         """As ``TranscriptReader``."""
         kind = line.text("type")
         if kind == "session":
@@ -96,7 +96,7 @@ class PiReader(TranscriptReader):
             self._follows[id_] = follows, True
         return word
 
-    def _header(self, header: Fields) -> str:
+    def _header(self, header: WireFields) -> str:
         self.start.session_id = header.text("id") or self.start.session_id
         self._provider = header.text("provider")
         self._model = header.text("modelId")
@@ -106,7 +106,7 @@ class PiReader(TranscriptReader):
         start.attributes = header.others(*_HEADER)
         return self.emit(start)
 
-    def _entry(self, kind: str, entry: Fields) -> str:
+    def _entry(self, kind: str, entry: WireFields) -> str:
         id_, time, parent = self._id, self._time, self._parent
         if kind == "message":
             return self._message(entry.object("message"))
@@ -125,7 +125,7 @@ class PiReader(TranscriptReader):
         self._thinking = entry.text("thinkingLevel") or self._thinking
         return own_note(kind) if kind in _STATE else unknown(entry.get("type"))
 
-    def _kept(self, compaction: Fields) -> str:
+    def _kept(self, compaction: WireFields) -> str:
         """The first message that a compaction keeps: it names an entry (version 1: its place among
         the lines) at which that begins, which may say nothing of the conversation."""
         first = self._ids.get(compaction.text("firstKeptEntryId"), "")
@@ -141,7 +141,7 @@ class PiReader(TranscriptReader):
             at = before
         return ""
 
-    def _message(self, message: Fields) -> str:
+    def _message(self, message: WireFields) -> str:
         role, parts = message.text("role"), parts_of(message.get("content"))
         id_, time, parent = self._id, self._time, self._parent
         if role == "assistant":
@@ -162,7 +162,7 @@ class PiReader(TranscriptReader):
             return self.emit(UserMessage(id_, time, parts, parent, role != "user", said))
         return unknown(message.get("role"))
 
-    def _call(self, message: Fields) -> str:
+    def _call(self, message: WireFields) -> str:
         usage, stopped = message.object("usage"), message.text("stopReason")
         call = AgentCall(
             message_id=self._id,
@@ -192,14 +192,14 @@ def _session_of(path: Path) -> str:
     return path.stem.rpartition("_")[2]
 
 
-def _usage(usage: Fields) -> TokenUsage:
+def _usage(usage: WireFields) -> TokenUsage:
     read, written = usage.get("cacheRead"), usage.get("cacheWrite")
     output, thought = usage.get("output"), usage.get("reasoning")
     sent = (usage.get("input"), read, written)
     return usage_of(*sent, output=output, read=read, written=written, reasoning=thought)
 
 
-def _is_own(value: Fields) -> bool:
+def _is_own(value: WireFields) -> bool:
     is_header = value.get("type") == "session" and "cwd" in value and "id" in value
     return is_header and ("version" in value or "modelId" in value or "timestamp" in value)
 

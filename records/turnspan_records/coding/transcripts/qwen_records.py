@@ -17,8 +17,8 @@ from turnspan_records.coding.transcripts.events import (
 )
 from turnspan_records.coding.transcripts.reader import TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
-    Fields,
     PassedOver,
+    WireFields,
     count_of,
     own_note,
     result_of,
@@ -43,7 +43,7 @@ class QwenRecords(TranscriptReader):
         self._title = ""
         self._passed = PassedOver()
 
-    def take(self, line: Fields) -> str:
+    def take(self, line: WireFields) -> str:
         """As ``TranscriptReader``."""
         kind, subtype = line.text("type"), line.text("subtype")
         id_, time = line.text("uuid"), line.time("timestamp")
@@ -77,7 +77,7 @@ class QwenRecords(TranscriptReader):
             return "a session"
         return own_note(subtype or "system")
 
-    def _session(self, record: Fields) -> None:
+    def _session(self, record: WireFields) -> None:
         session, agent = record.text("sessionId"), record.text("agentId")
         forked = record.object("forkedFrom").text("sessionId")
         place = (
@@ -94,19 +94,17 @@ class QwenRecords(TranscriptReader):
             start.agent_name, start.parent_session = place[4:]
             self.emit(start)
 
-    def _compaction(self, id_: str, time: int, parent: str, payload: Fields) -> str:
-        history = payload.objects("compressedHistory")
-        said = [parts_of(message.get("parts")) for message in history]
-        roles = ["assistant" if m.get("role") == "model" else "user" for m in history]
+    def _compaction(self, id_: str, time: int, parent: str, payload: WireFields) -> str:
         before = payload.object("info").count("originalTokenCount")
-        event = HistoryCompaction(id_, time, said[0] if said else [], "", before, parent)
-        event.messages = [
-            {"role": role, "parts": parts} for role, parts in zip(roles, said, strict=True)
-        ]
+        event = HistoryCompaction(id_, time, [], "", before, parent)
+        for message in payload.objects("compressedHistory"):
+            role = "assistant" if message.get("role") == "model" else "user"
+            event.messages.append({"role": role, "parts": parts_of(message.get("parts"))})
+        event.parts = event.messages[0]["parts"] if event.messages else []
         return self.emit(event)
 
 
-def _call(id_: str, time: int, record: Fields) -> AgentCall:
+def _call(id_: str, time: int, record: WireFields) -> AgentCall:
     """What a record says of a call."""
     parts = parts_of(record.object("message").get("parts"))
     return AgentCall(
@@ -119,7 +117,7 @@ def _call(id_: str, time: int, record: Fields) -> AgentCall:
     )
 
 
-def _usage(record: Fields) -> TokenUsage:
+def _usage(record: WireFields) -> TokenUsage:
     counts = record.object("usageMetadata")
     if not any(map(count_of, counts.values())):
         return TokenUsage()
@@ -133,11 +131,11 @@ def _usage(record: Fields) -> TokenUsage:
     return usage_of(sent, output=received, read=cached, reasoning=thoughts)
 
 
-def _run(id_: str, time: int, parent: str, record: Fields) -> ToolEnd:
+def _run(id_: str, time: int, parent: str, record: WireFields) -> ToolEnd:
     result = record.object("toolCallResult")
     blocks = record.object("message").objects("parts")
     responses = [block.object("functionResponse") for block in blocks]
-    said = next((response for response in responses if response), Fields())
+    said = next((response for response in responses if response), WireFields())
     response = as_dict(said.get("response")) or {}
     status, error = result.text("status"), result.object("error")
     run = ToolEnd(result.text("callId") or said.text("id"), id_, time, None, parent=parent)

@@ -19,7 +19,7 @@ and the versions that it was learned from, and the tool's rule of counting. A re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ from turnspan_records.coding.transcripts.events import (
     ToolEnd,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.wire_values import NOT_AN_OBJECT, Fields, fields_of
+from turnspan_records.coding.transcripts.wire_values import NOT_AN_OBJECT, WireFields, fields_of
 
 _WORDS: Final[dict[type[Any], str]] = {
     SessionStart: "a session",
@@ -68,9 +68,9 @@ class TranscriptReader:
         if line is None:
             return NOT_AN_OBJECT
         self.events = events
-        return self.take(Fields(line))
+        return self.take(WireFields(line))
 
-    def take(self, line: Fields) -> str:
+    def take(self, line: WireFields) -> str:
         """As ``read``: what a tool's reader says for itself."""
         raise NotImplementedError
 
@@ -85,6 +85,10 @@ class TranscriptReader:
         if isinstance(event, UserMessage):
             return "what the tool put in" if event.injected else "a user's message"
         return _WORDS[type(event)]
+
+    def tell(self) -> str:
+        """Say what is known of the session."""
+        return self.emit(replace(self.start, attributes=dict(self.start.attributes)))
 
     @property
     def held_call(self) -> AgentCall | None:
@@ -121,11 +125,6 @@ def is_json(path: Path) -> bool:
     return path.suffix in (".json", ".jsonl")
 
 
-def lines_alone(value: Any) -> Sequence[Any] | None:
-    """No document is known: the file has lines."""
-    return None
-
-
 def items_in(*names: str) -> Callable[[Any], Sequence[Any] | None]:
     """A document's items: those of its first field that is a list, behind the rest of it."""
 
@@ -140,16 +139,6 @@ def items_in(*names: str) -> Callable[[Any], Sequence[Any] | None]:
     return items
 
 
-def json_alone(path: Path) -> Iterator[Any] | None:
-    """No rows: the file is JSON."""
-    return None
-
-
-def no_mains(paths: Sequence[Path]) -> Mapping[Path, Path]:
-    """A session's file has its subagents too."""
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class CodingTool:
     """A coding agent, and how it keeps its transcripts."""
@@ -158,7 +147,7 @@ class CodingTool:
     """As ``turnspan import`` calls it: ``claude-code``."""
     reader: Callable[[Path], TranscriptReader]
     """A reader for the transcript of a file."""
-    own: Callable[[Fields], bool]
+    own: Callable[[WireFields], bool]
     """As ``is_own``, of an object."""
     places: tuple[str, ...] = ()
     """Its folders below the user's home."""
@@ -170,13 +159,13 @@ class CodingTool:
     """Its folders below that base."""
     separator: str = "\0"
     """What stands between several bases."""
-    values: Callable[[Any], Sequence[Any] | None] = lines_alone
+    values: Callable[[Any], Sequence[Any] | None] = lambda value: None
     """The items of a document in their order; None: it is one item, or the file has lines."""
-    rows: Callable[[Path], Iterator[Any] | None] = json_alone
+    rows: Callable[[Path], Iterator[Any] | None] = lambda path: None
     """What a reader takes of a file that is no JSON itself: a database's rows (read as they are
     now, while the tool writes; its ``-wal`` file is newer than it), lines of Markdown, a document
     that stands in several files. One file may have several sessions. None: the file is JSON."""
-    mains: Callable[[Sequence[Path]], Mapping[Path, Path]] = no_mains
+    mains: Callable[[Sequence[Path]], Mapping[Path, Path]] = lambda paths: {}
     """Of the files of subagents among paths, the file of the session they work for, which is among
     them as well. Both are read together."""
 

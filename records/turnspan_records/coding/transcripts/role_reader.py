@@ -31,7 +31,7 @@ from turnspan_records.coding.transcripts.events import (
 )
 from turnspan_records.coding.transcripts.reader import TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
-    Fields,
+    WireFields,
     fields_of,
     result_of,
     time_of,
@@ -46,7 +46,7 @@ what became of a value that is no message."""
 _QUERY: Final = re.compile(r"\s*<(user_query|USER_REQUEST)>\n?(.*?)\n?</\1>", re.DOTALL)
 
 
-MessageOf: TypeAlias = "Callable[[Fields, RoleReader], Message]"
+MessageOf: TypeAlias = "Callable[[WireFields, RoleReader], Message]"
 
 
 def start_of(path: Path) -> SessionStart:
@@ -85,7 +85,7 @@ class RoleReader(TranscriptReader):
         self._nameless: set[str] = set()
         """Calls without an id of their own."""
 
-    def take(self, line: Fields) -> str:
+    def take(self, line: WireFields) -> str:
         """As ``TranscriptReader``."""
         event = self._message(line, self)
         if isinstance(event, str):
@@ -118,7 +118,7 @@ class RoleReader(TranscriptReader):
         if not self._started:
             self._started = True
             self.release()
-            self.emit(replace(self.start, attributes=dict(self.start.attributes)))
+            self.tell()
 
     def _id(self, id_: str) -> str:
         session = self.start.session_id + self.start.agent_id
@@ -178,7 +178,7 @@ class RoleReader(TranscriptReader):
 
 
 def chat(
-    message: Fields,
+    message: WireFields,
     id_: str = "",
     time: Any = 0,
     *,
@@ -216,7 +216,7 @@ def query(content: Any) -> Any:
     return found[2] if found else content
 
 
-def chat_calls(message: Fields) -> list[Part]:
+def chat_calls(message: WireFields) -> list[Part]:
     """The tools that a message asks for."""
     parts: list[Part] = []
     for call in message.objects("tool_calls"):
@@ -226,7 +226,7 @@ def chat_calls(message: Fields) -> list[Part]:
     return parts
 
 
-def chat_usage(answer: Fields) -> TokenUsage:
+def chat_usage(answer: WireFields) -> TokenUsage:
     """Of a provider's answer: the cache is within the input, the reasoning within the output."""
     usage = answer.object("usage")
     return usage_of(

@@ -42,7 +42,7 @@ from turnspan_records.coding.transcripts.role_reader import (
     start_of,
 )
 from turnspan_records.coding.transcripts.wire_values import (
-    Fields,
+    WireFields,
     document_in,
     own_note,
     result_of,
@@ -57,8 +57,8 @@ _KIMIS_NOTES: Final = (
 _MORE_NOTES: Final = ("full_compaction.begin", "full_compaction.complete", "turn.ended")
 
 
-def _cursor(value: Fields, reader: RoleReader) -> Message:
-    said = Fields({**value.object("message"), "role": value.get("role")})
+def _cursor(value: WireFields, reader: RoleReader) -> Message:
+    said = WireFields({**value.object("message"), "role": value.get("role")})
     attributes = value.others("role", "message", "model")
     message = chat(said, model=value.text("model"), attributes=attributes)
     if message is None and value.get("type") == "turn_ended":
@@ -66,7 +66,7 @@ def _cursor(value: Fields, reader: RoleReader) -> Message:
     return message or unknown(value.get("type"))
 
 
-def _droid(value: Fields, reader: RoleReader) -> Message:
+def _droid(value: WireFields, reader: RoleReader) -> Message:
     kind = value.text("type")
     if kind == "session_start":
         id_ = value.text("id") or reader.start.session_id
@@ -78,7 +78,7 @@ def _droid(value: Fields, reader: RoleReader) -> Message:
     return message or unknown(value.get("type"))
 
 
-def _goose(value: Fields, reader: RoleReader) -> Message:
+def _goose(value: WireFields, reader: RoleReader) -> Message:
     message = chat(value, value.text("id"), value.get("created"))
     return message or SessionStart(
         reader.start.session_id,
@@ -88,7 +88,7 @@ def _goose(value: Fields, reader: RoleReader) -> Message:
     )
 
 
-def _hermes(value: Fields, reader: RoleReader) -> Message:
+def _hermes(value: WireFields, reader: RoleReader) -> Message:
     if "role" not in value:
         known = ("session_id", "cwd", "system_prompt", "message_count", "last_updated")
         return SessionStart(
@@ -104,21 +104,21 @@ def _hermes(value: Fields, reader: RoleReader) -> Message:
     return message or (own_note("session_meta") if known else unknown("role"))
 
 
-def _grok(value: Fields, reader: RoleReader) -> Message:
+def _grok(value: WireFields, reader: RoleReader) -> Message:
     kind = value.text("type")
     if kind == "reasoning":
         text = "\n".join(each.text("text") for each in value.objects("summary"))
         return reasoning_part(text) if text else unknown("nothing said")
     if kind == "backend_tool_call":
         return own_note(kind)
-    said = Fields({**value, "role": "tool" if kind == "tool_result" else kind})
+    said = WireFields({**value, "role": "tool" if kind == "tool_result" else kind})
     message = chat(said, model=value.text("model_id"), provider="x_ai")
     if "synthetic_reason" in value and isinstance(message, UserMessage):
         message.injected = True
     return message or unknown(value.get("type"))
 
 
-def _swe_agent(value: Fields, reader: RoleReader) -> Message:
+def _swe_agent(value: WireFields, reader: RoleReader) -> Message:
     if "role" not in value:
         info = value.object("info")
         run: dict[str, Any] = {"session_usage": dict(info.object("model_stats"))}
@@ -131,7 +131,7 @@ def _swe_agent(value: Fields, reader: RoleReader) -> Message:
     return message or unknown("role")
 
 
-def _mini_swe_agent(value: Fields, reader: RoleReader) -> Message:
+def _mini_swe_agent(value: WireFields, reader: RoleReader) -> Message:
     if "role" not in value:
         info = value.object("info")
         version = info.text("mini_version")
@@ -142,7 +142,7 @@ def _mini_swe_agent(value: Fields, reader: RoleReader) -> Message:
     return chat(value, answer.text("id"), model=model, usage=usage) or unknown("role")
 
 
-def _openhands(value: Fields, reader: RoleReader) -> Message:
+def _openhands(value: WireFields, reader: RoleReader) -> Message:
     action, observation = value.text("action"), value.text("observation")
     time, source = value.time("timestamp"), value.text("source")
     metadata, arguments = value.object("tool_call_metadata"), value.object("args")
@@ -155,9 +155,9 @@ def _openhands(value: Fields, reader: RoleReader) -> Message:
     if source == "user" and action == "message":
         return UserMessage("", time, parts_of(arguments.get("content")))
     answer = metadata.object("model_response")
-    choice = next(iter(answer.objects("choices")), Fields())
-    said = Fields(role="assistant", content=arguments.get("content")) | choice.object("message")
-    message = chat(Fields(said), answer.text("id"))
+    choice = next(iter(answer.objects("choices")), WireFields())
+    said = WireFields(role="assistant", content=arguments.get("content")) | choice.object("message")
+    message = chat(WireFields(said), answer.text("id"))
     spoke = bool(answer) or action == "message"
     if source != "agent" or not isinstance(message, AgentCall) or not spoke:
         return own_note(action) if action else unknown("no action")
@@ -170,7 +170,7 @@ def _openhands(value: Fields, reader: RoleReader) -> Message:
     return message
 
 
-def _antigravity(value: Fields, reader: RoleReader) -> Message:
+def _antigravity(value: WireFields, reader: RoleReader) -> Message:
     kind, source = value.text("type"), value.text("source")
     time, content = value.time("created_at"), value.get("content")
     if kind == "USER_INPUT":
@@ -189,7 +189,7 @@ def _antigravity(value: Fields, reader: RoleReader) -> Message:
     return UserMessage("", time, parts_of(content), injected=True)
 
 
-def _kimi(value: Fields, reader: RoleReader) -> Message:
+def _kimi(value: WireFields, reader: RoleReader) -> Message:
     """A prompt stands in ``turn.prompt`` and again in ``context.append_message``; a step of its
     loop is one call, in lines from ``step.begin`` to ``step.end``."""
     kind, time = value.text("type"), value.time("time")
@@ -228,7 +228,7 @@ def _kimi(value: Fields, reader: RoleReader) -> Message:
     return own_note(kind) if known else unknown(value.get("type"))
 
 
-def _step(event: Fields, time: int) -> Message:
+def _step(event: WireFields, time: int) -> Message:
     kind, id_ = event.text("type"), event.text("stepUuid") or event.text("uuid")
     call_id, finish = event.text("toolCallId"), event.text("finishReason")
     if kind == "tool.result":
@@ -248,7 +248,7 @@ def _step(event: Fields, time: int) -> Message:
     return call
 
 
-def _kimis_usage(holder: Fields) -> TokenUsage:
+def _kimis_usage(holder: WireFields) -> TokenUsage:
     usage = holder.object("usage")
     read, written = usage.get("inputCacheRead"), usage.get("inputCacheCreation")
     sent = (usage.get("inputOther"), read, written)
@@ -295,7 +295,7 @@ def _runs_start(path: Path) -> SessionStart:
     return SessionStart(f"{path.parent.name}/{path.stem}")
 
 
-def _has(*names: str, **values: str) -> Callable[[Fields], bool]:
+def _has(*names: str, **values: str) -> Callable[[WireFields], bool]:
     """A file's first value has these fields, and these texts in others."""
     return lambda value: (
         all(name in value for name in names)
@@ -303,23 +303,23 @@ def _has(*names: str, **values: str) -> Callable[[Fields], bool]:
     )
 
 
-def _is_cursor(value: Fields) -> bool:
+def _is_cursor(value: WireFields) -> bool:
     return "role" in value and "content" in value.object("message")
 
 
-def _is_goose(value: Fields) -> bool:
+def _is_goose(value: WireFields) -> bool:
     return "working_dir" in value or value.keys() in ({"tools"}, {"role", "created", "content"})
 
 
-def _is_grok(value: Fields) -> bool:
+def _is_grok(value: WireFields) -> bool:
     return value.get("type") == "system" and value.keys() == {"type", "content"}
 
 
-def _is_openhands(value: Fields) -> bool:
+def _is_openhands(value: WireFields) -> bool:
     return "source" in value and ("action" in value or "observation" in value)
 
 
-def _is_mini(value: Fields) -> bool:
+def _is_mini(value: WireFields) -> bool:
     prompt = value.get("role") == "system" and isinstance(value.get("content"), str)
     return "trajectory_format" in value or prompt
 

@@ -6,7 +6,7 @@ Ids are made of the tool and the message's own id: a message that stands in two 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath, PureWindowsPath
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -34,14 +34,14 @@ _KEPT_RESULTS: Final = 4_096
 """Tool calls of earlier turns whose results may still come."""
 
 
+@dataclass(slots=True)
 class AgentThread:
     """What one agent of a transcript says: the tool itself, or a subagent."""
 
-    def __init__(self, start: SessionStart) -> None:
-        self.start = start
-        self.turn: CodingTurn | None = None
-        self.last: HistoryEntry | None = None
-        self.time = 0
+    start: SessionStart
+    turn: CodingTurn | None = None
+    last: HistoryEntry | None = None
+    time: int = 0
 
     @property
     def nested(self) -> bool:
@@ -159,9 +159,6 @@ class TurnBuilder:
         self.untimed = self.untimed or not known
         return max(known, default=self._time)
 
-    def _history(self, thread: AgentThread) -> SessionHistory:
-        return self._histories.setdefault(thread.start.session_id, SessionHistory())
-
     def _before(self, thread: AgentThread, parent: str) -> HistoryEntry | None:
         before = self._entries.get(parent) if parent else None
         if before is None:
@@ -188,27 +185,19 @@ class TurnBuilder:
 
     def _open(self, thread: AgentThread, prompt: UserMessage) -> CodingTurn:
         """Begin a turn of a thread."""
-        facts = self._facts(thread)
-        if thread.nested:
-            root = self._root
-            if root is None or self._alone is thread:  # its session's file is not there
-                self._close_root()
-                self._alone = thread
-                thread.turn = self._open_root(thread, prompt, facts)
-                return thread.turn
-            asked = self._asked.get(thread.start.parent_call)
-            asking = root if asked is None else asked.turn
-            around = asking if asking.root is root else root
-            turn = CodingTurn(
-                self._kind, facts, prompt, thread.time, asked=self._asked, around=around
-            )
-            turn.parent_turn_id = asking.turn_id
-            turn.number, turn.recorded, turn.foreign = root.number, root.recorded, root.foreign
-            root.nested.append(turn)
-        else:
+        facts, root = self._facts(thread), self._root
+        if not thread.nested or root is None or self._alone is thread:
             self._close_root()
-            self._alone = None
-            turn = self._open_root(thread, prompt, facts)
+            self._alone = thread if thread.nested else None  # its session's file is not there
+            thread.turn = self._open_root(thread, prompt, facts)
+            return thread.turn
+        asked = self._asked.get(thread.start.parent_call)
+        asking = root if asked is None else asked.turn
+        around = asking if asking.root is root else root
+        turn = CodingTurn(self._kind, facts, prompt, thread.time, asked=self._asked, around=around)
+        turn.parent_turn_id = asking.turn_id
+        turn.number, turn.recorded, turn.foreign = root.number, root.recorded, root.foreign
+        root.nested.append(turn)
         thread.turn = turn
         return turn
 
@@ -261,12 +250,12 @@ class TurnBuilder:
 
     def _call(self, thread: AgentThread, event: AgentCall) -> None:
         before = self._before(thread, event.parent)
-        began = before.said.when if before is not None else thread.time
+        began = before.content.when if before is not None else thread.time
         turn = self._running(thread, event.message_id)
         self.message_ids.append(event.message_id)
         message = {"role": "assistant", "parts": event.parts}
         entry = self._enter(thread, event.message_id, before, [message] if event.parts else [])
-        history = self._history(thread)
+        history = self._histories.setdefault(thread.start.session_id, SessionHistory())
         if event.message_id in self._elsewhere and not turn.turn.rounds:
             # All of it stands elsewhere, also if its prompt has a new id.
             turn.recorded, turn.foreign = False, True

@@ -64,7 +64,7 @@ class PassedOver:
         return self._parents.get(parent, parent)
 
 
-class Fields(dict[str, Any]):
+class WireFields(dict[str, Any]):
     """An object of a transcript: any field may be missing, of a wrong type, or huge.
 
     It is for reading: what goes into an event is a plain ``dict``, which media is found in.
@@ -76,19 +76,19 @@ class Fields(dict[str, Any]):
         """A field's text; empty for anything else."""
         return as_text(self.get(name))
 
-    def object(self, name: str) -> Fields:
+    def object(self, name: str) -> WireFields:
         """A field's object; an empty one for anything else."""
         return fields_of(self.get(name))
 
-    def maybe(self, name: str) -> Fields | None:
+    def maybe(self, name: str) -> WireFields | None:
         """A field's object; None for anything else."""
         value = as_dict(self.get(name))
-        return None if value is None else Fields(value)
+        return None if value is None else WireFields(value)
 
-    def objects(self, name: str) -> list[Fields]:
+    def objects(self, name: str) -> list[WireFields]:
         """The objects of a field's list, without whatever else stands in it."""
         items = as_list(self.get(name)) or []
-        return [Fields(item) for item in map(as_dict, items) if item is not None]
+        return [WireFields(item) for item in map(as_dict, items) if item is not None]
 
     def count(self, name: str) -> int | None:
         """A field's count of tokens; None for what is none."""
@@ -108,9 +108,9 @@ class Fields(dict[str, Any]):
         return rest
 
 
-def fields_of(value: Any) -> Fields:
+def fields_of(value: Any) -> WireFields:
     """An object; an empty one for anything else."""
-    return Fields(as_dict(value) or {})
+    return WireFields(as_dict(value) or {})
 
 
 def count_of(value: Any) -> int | None:
@@ -188,13 +188,13 @@ def json_in(text: Any) -> Any:
         return None
 
 
-def document_in(path: Path) -> Fields | None:
+def document_in(path: Path) -> WireFields | None:
     """The object in a file of JSON; None where there is none (or the tool has deleted it)."""
     try:
         value = as_dict(json_in(path.read_bytes()))
     except OSError:
         return None
-    return None if value is None else Fields(value)
+    return None if value is None else WireFields(value)
 
 
 def result_of(content: Any) -> Any:
