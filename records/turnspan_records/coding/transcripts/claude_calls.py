@@ -51,11 +51,7 @@ class ReplyUnderWay:
         self._time = 0
 
     def add(
-        self,
-        line: WireFields,
-        message: WireFields,
-        blocks: list[WireFields],
-        time: int,
+        self, line: WireFields, message: WireFields, blocks: list[WireFields], time: int
     ) -> None:
         """A line of it."""
         self._blocks += blocks

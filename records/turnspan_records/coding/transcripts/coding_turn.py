@@ -113,12 +113,7 @@ class CodingTurn:
     # -- what happens ------------------
 
     def call(
-        self,
-        event: AgentCall,
-        start: int,
-        end: int,
-        history: SessionHistory,
-        entry: HistoryEntry,
+        self, event: AgentCall, start: int, end: int, history: SessionHistory, entry: HistoryEntry
     ) -> None:
         """A model has answered; times in ns."""
         turn, session = self.turn, self.session

@@ -108,12 +108,7 @@ def _call(id_: str, time: int, record: WireFields) -> AgentCall:
     """What a record says of a call."""
     parts = parts_of(record.object("message").get("parts"))
     return AgentCall(
-        id_,
-        time,
-        provider="qwen",
-        model=record.text("model"),
-        parts=parts,
-        usage=_usage(record),
+        id_, time, provider="qwen", model=record.text("model"), parts=parts, usage=_usage(record)
     )
 
 

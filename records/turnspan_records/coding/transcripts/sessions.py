@@ -14,11 +14,7 @@ from typing import Final
 from turnspan.content.model import as_dict
 from turnspan_records.coding.transcripts.events import AgentCall, CodingEvent, SessionStart
 from turnspan_records.coding.transcripts.lines import Item, is_rewritten, items_of
-from turnspan_records.coding.transcripts.position import (
-    FileState,
-    TranscriptPosition,
-    stamp_of,
-)
+from turnspan_records.coding.transcripts.position import FileState, TranscriptPosition, stamp_of
 from turnspan_records.coding.transcripts.reader import CodingTool
 from turnspan_records.importing.files.source_file import unreadable
 from turnspan_records.importing.transcripts.fields import nanoseconds
