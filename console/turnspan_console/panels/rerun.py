@@ -63,11 +63,11 @@ def _print_report(report: RerunReport, page: Page) -> None:
     if not report.divergences:
         page.line(("no divergence", styles.GOOD))
         return
-    first, *more = report.divergences
+    first, *later = report.divergences
     page.text(str(first), style=styles.BAD)
     with page.deeper():
         for line in first.difference:
             style = {"-": styles.BAD, "+": styles.GOOD}.get(line[:1], styles.FAINT)
             page.line((one_line(line), style))
-    if more:
-        page.line((f"{counted(len(more), 'divergence')} after it", styles.FAINT))
+    if later:
+        page.line((f"{counted(len(later), 'divergence')} after it", styles.FAINT))
