@@ -11,9 +11,9 @@ and the versions that it was learned from, and the tool's rule of counting. A re
 - gives a message the same id in every file that repeats it, and no two sessions the same one
   (``wide_id``); a tool's result has the id of the call that it answers;
 - says whose what follows is by a ``SessionStart`` before it: of a subagent, a fork, another folder;
-- keeps what no field of an event has among its attributes (``other_fields``), and of media only the
-  hash (``content_parts``, ``result_of``);
-- takes values of any type in any field: it reads them by ``wire_values`` only.
+- keeps what no field of an event has among its attributes (``WireFields.others``), and of media
+  only the hash (``content_parts``, ``result_of``), which is found in plain dictionaries;
+- takes values of any type in any field: it reads them by ``WireFields`` and ``wire_values``.
 """
 
 from __future__ import annotations
