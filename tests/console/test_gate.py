@@ -52,6 +52,9 @@ def test_exit_codes_say_what_was_found(invoke: Invoke, place: Path) -> None:
         (("--max-worse", "cost"), "is no MEASURE=AMOUNT"),
         (("--config", "none.toml"), "none.toml cannot be read"),
         (("--head-where", "agent:x"), "is a file, which has no filter"),
+        (("--since", "nonsense"), "is not a time"),
+        (("--since", "1h", "--until", "2h"), "--since must be before --until"),
+        (("--base-where", "agent:x", "--base", "", "--store", "nowhere://x"), "no known scheme"),
     ):
         refused = invoke(*VERSIONS, "head.json", *arguments)
         assert (refused.exit_code, words in refused.stderr) == (3, True), refused.output

@@ -3,14 +3,14 @@ integration."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from turnspan_console.failures import FINDING, UNAVAILABLE, USAGE, Failure, failing
+from turnspan_console.failures import FINDING, UNAVAILABLE, USAGE, Failure, explained, failing
 from turnspan_console.options import (
     answer_options,
     open_chosen,
@@ -29,13 +29,24 @@ _EXIT_CODES = {"passed": 0, "worse": FINDING, "too_little_data": USAGE}
 
 
 class _GateCommand(click.Command):
-    """Wrong usage has an exit code of its own: 2 says that there is too little data."""
+    """What cannot be compared has an exit code of its own: 1 and 2 are answers."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        try:
+        with _not_compared():
             return super().make_context(*args, **kwargs)
-        except click.UsageError as error:
-            raise Failure(error.format_message(), UNAVAILABLE) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _not_compared():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _not_compared() -> Generator[None]:
+    try:
+        with explained():
+            yield
+    except click.ClickException as error:
+        raise Failure(error.format_message(), UNAVAILABLE) from None
 
 
 @click.command(
