@@ -21,6 +21,7 @@ SELECT
  error_type,
  error_message,
  agent_name,
+ scope_name,
  parent_span_id,
  request_model,
  response_model,
