@@ -91,6 +91,28 @@ def test_a_gemini_message_that_is_written_again_counts_once() -> None:
     assert of_type(Interruption, events)[0].reason == "error"
 
 
+def test_a_gemini_session_begins_with_what_the_tool_puts_in() -> None:
+    """As Gemini CLI 0.61 writes it: the context comes as a change of the history, which compacts
+    nothing. A command that ended with another code than 0 has failed."""
+    said = "<untrusted_context>\nOutput: Exit Code: 0\nExit Code: 3\nProcess Group PGID: 7\n"
+    response = {"functionResponse": {"response": {"output": said}}}
+    run = {"id": "c1", "name": "run_shell_command", "args": {}, "status": "success"}
+    context = {"id": "context", "type": "user", "content": [{"text": "<session_context>"}]}
+    events, seen = read(
+        GEMINI_CLI,
+        [
+            {"sessionId": "s-1", "projectHash": "x", "startTime": "2026-05-01T10:00:00Z"},
+            {"$set": {"messages": [context]}},
+            {"id": "ask", "type": "user", "content": [{"text": "Do"}]},
+            gemini_call("call", "", {**run, "result": [response]}),
+        ],
+    )
+    assert seen["what the tool put in"] == 1
+    assert of_type(HistoryCompaction, events) == []
+    assert [one.injected for one in of_type(UserMessage, events)] == [True, False]
+    assert [one.failed for one in of_type(ToolEnd, events)] == [True]
+
+
 def test_a_gemini_session_says_where_it_ran_if_the_hash_proves_it(tmp_path: Path) -> None:
     """The document has only the folder's hash."""
     path = tmp_path / "proj" / "chats" / "session-1.jsonl"
@@ -166,6 +188,8 @@ def test_opencodes_three_forms_say_the_same(tmp_path: Path) -> None:
     assert not OPENCODE.is_transcript(kept / "storage" / "message" / "ses_main" / "msg_1.json")
     starts = of_type(SessionStart, landed)
     assert [(s.session_id, s.title) for s in starts] == [(id_, "T") for id_ in SESSIONS]
+    # A command that ended with another code than 0 has failed; OpenCode calls it completed.
+    assert [run.failed for run in of_type(ToolEnd, landed)] == [False, True, True]
     kid = starts[1]
     assert (kid.parent_session, kid.parent_call) == ("ses_main", "call_ses_main")
     assert kid.agent_name
@@ -275,11 +299,15 @@ def test_an_entry_of_pi_that_a_fork_has_copied_is_the_same() -> None:
         entry("a", None, "user", content="Go"),
         change,
         entry(
-            "b", "c", "assistant", content=[], provider="google", usage={"input": 1, "output": 2}
+            *("b", "c", "assistant"),
+            content=[],
+            provider="google",
+            usage={"input": 1, "output": 2, "cost": {"total": 0.00030299999999999994}},
         ),
         entry("d", "b", "bashExecution", command="ls", output="a", exitCode=0),
     ]
     one, _ = read(PI, [header, *entries])
+    assert calls(one)[0].cost_usd == Decimal("0.000303")
     fork = {**header, "id": "t", "parentSession": "/x/2026_s.jsonl"}
     other, _ = read(PI, [fork, *entries])
     assert one[1:] == other[1:]

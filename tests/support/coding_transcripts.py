@@ -28,6 +28,7 @@ _ALL = {_NAMES.get(tool.kind, tool.kind): tool for tool in KNOWN}
 MORE = {name: _ALL[name] for name in ("claude-code", "codex")}
 """Those whose files are held to more (``test_claude_and_codex``)."""
 TOOLS = {name: tool for name, tool in _ALL.items() if name not in MORE}
+CODEX = MORE["codex"]
 GEMINI_CLI, QWEN_CODE, OPENCODE = TOOLS["gemini"], TOOLS["qwen"], TOOLS["opencode"]
 COPILOT, PI, KIMI_CODE, AIDER = (TOOLS[name] for name in ("copilot-cli", "pi", "kimi", "aider"))
 

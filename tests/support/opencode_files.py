@@ -35,7 +35,7 @@ def exchange(id_: str, *, child: str = "") -> list[tuple[dict[str, Any], list[di
         "output": "done",
         "title": "Edit",
         "time": {"start": 3, "end": 4},
-        "metadata": {"sessionId": child} if child else {},
+        "metadata": {"sessionId": child} if child else {"exit": 3},
     }
     step = {"type": "step-finish", "cost": 0.25, "tokens": {"total": 15, **counts}}
     parts: list[dict[str, Any]] = [

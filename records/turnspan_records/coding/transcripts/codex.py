@@ -1,10 +1,11 @@
 """Codex's transcripts: lines of JSON in ``~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl``.
 
-Learned from files of versions 0.50 to 0.146 and from the fixtures of other readers (there is no
+Learned from files of versions 0.50 to 0.171 and from the fixtures of other readers (there is no
 public description; the types are those of openai/codex, ``codex-rs/protocol``). What has to be
 known:
 
-- What is said stands twice: as a ``response_item`` and as an ``event_msg`` for the screen.
+- What is said stands twice: as a ``response_item`` and as an ``event_msg`` for the screen. That
+  is a ``user_message``, in newer versions an ``item_completed``.
 - ``token_count`` comes when a reply is over, mostly after its tools have run, and often twice: it
   tells of a call where the total has changed. Its input has cached tokens in it, its output those
   of reasoning; ``info`` may be null.
@@ -16,7 +17,6 @@ known:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
@@ -36,8 +36,7 @@ from turnspan_records.coding.transcripts.events import (
     ToolEnd,
     UserMessage,
 )
-from turnspan_records.coding.transcripts.lines import first_value
-from turnspan_records.coding.transcripts.reader import CodingTool, TranscriptReader
+from turnspan_records.coding.transcripts.reader import TranscriptReader
 from turnspan_records.coding.transcripts.wire_values import (
     WireFields,
     count_of,
@@ -48,7 +47,6 @@ from turnspan_records.coding.transcripts.wire_values import (
     unknown,
 )
 
-_ROLLOUT: Final = re.compile(r"rollout-.+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl")
 _OUTPUTS: Final = ("function_call_output", "custom_tool_call_output", "tool_search_output")
 _ENDS: Final = {
     "patch_apply_end": ("success", "status", "changes"),
@@ -58,9 +56,7 @@ _ENDS: Final = {
     "dynamic_tool_call_response": ("success", "error"),
 }
 """Events of tools' ends, and what they say that the result does not."""
-_AGAIN: Final = (
-    *("agent_message", "agent_reasoning", "agent_reasoning_raw_content", "item_completed"),
-)
+_AGAIN: Final = ("agent_message", "agent_reasoning", "agent_reasoning_raw_content")
 _OF_TURN: Final = ("task_started", "task_complete", "turn.completed", "thread_settings_applied")
 _NOTES: Final = (
     *("context_compacted", "view_image_tool_call", "image_generation_end", "undo_completed"),
@@ -94,8 +90,9 @@ class CodexReader(TranscriptReader):
         self._time = self._reply_time = 0
         self._prompts = self._replies = 0
         """In the file, and in this turn, so far."""
-        self._prompt = ""
-        """The text of the last prompt, which comes twice."""
+        self._prompt = self._said = self._response = ""
+        """The text of the last prompt, which comes twice: before its item, and after it. The id of
+        the reply whose tokens come next."""
         self._message: tuple[UserMessage, str] | None = None
         """A user's item that is a prompt if the next event says so."""
         self._parts: list[Part] = []
@@ -114,6 +111,7 @@ class CodexReader(TranscriptReader):
             "response_item": self._item,
             "event_msg": self._event,
             "compacted": self._compacted,
+            "token_usage_record": self._response_of,
         }
         kind, payload = line.text("type"), line.maybe("payload")
         known = types.get(kind)
@@ -138,7 +136,7 @@ class CodexReader(TranscriptReader):
         if start.session_id:
             own = session_id == start.session_id
             return "part of a session" if own else "part of the session before"
-        git, parent = payload.object("git"), _spawn(payload).text("parent_thread_id")
+        git, parent = payload.object("git"), spawn_of(payload).text("parent_thread_id")
         instructions = payload.get("base_instructions") or payload.get("instructions")
         instructions = fields_of(instructions).get("text") or instructions
         self.start = start = SessionStart(
@@ -152,7 +150,7 @@ class CodexReader(TranscriptReader):
             instructions=as_text(instructions),
             attributes=payload.others(*_META),
         )
-        start.agent_name = _spawn(payload).text("agent_role")
+        start.agent_name = spawn_of(payload).text("agent_role")
         if parent:
             start.agent_name, start.agent_id = start.agent_name or "codex subagent", session_id
         self._origin = start.parent_session or start.session_id
@@ -218,8 +216,10 @@ class CodexReader(TranscriptReader):
     def _prompted(self, payload: WireFields) -> str:
         text, held = payload.text("message"), self._message
         if held is not None and held[1].strip() == text.strip():
-            self._message = None
+            self._message, self._said = None, held[1]
             self._begin(held[0])
+            return "a user's message, once more"
+        if text and text == self._said:
             return "a user's message, once more"
         self.release()
         self._prompt = text
@@ -228,6 +228,16 @@ class CodexReader(TranscriptReader):
         item = {"role": "user", "content": [{"type": "input_text", "text": text}, *images]}
         parts = convert_message(openai_responses.NAME, item)["parts"]
         return self._begin(UserMessage("", self._time, parts))
+
+    def _completed(self, item: WireFields) -> str:
+        kind = item.text("type")
+        if kind == "UserMessage" and self._message is not None:
+            text = texts_of(parts_of(item.get("content")))
+            return self._prompted(WireFields(message=text or self._message[1]))
+        if item.get("exit_code") not in (None, 0) or item.get("status") in ("failed", "declined"):
+            self._ends[item.text("id")] = True, {}
+            return "part of a tool's result"
+        return "what was said, once more: item_completed"
 
     def _begin(self, event: UserMessage) -> str:
         self._prompts += 1
@@ -265,6 +275,10 @@ class CodexReader(TranscriptReader):
         self._flush(last)
         return "part of a model call"
 
+    def _response_of(self, payload: WireFields) -> str:
+        self._response = payload.text("response_id")
+        return "part of a model call"
+
     def _flush(self, usage: WireFields | None = None) -> None:
         """A reply is whole."""
         parts, self._parts = self._parts, []
@@ -279,6 +293,8 @@ class CodexReader(TranscriptReader):
                 call.attributes[semconv.REQUEST_REASONING_LEVEL] = effort
             if not parts:
                 call.attributes[semconv.CODING_REPLY_UNKNOWN] = True
+            if self._response:
+                call.attributes[semconv.RESPONSE_ID], self._response = self._response, ""
             self.emit(call)
         self.events += runs
 
@@ -319,6 +335,8 @@ class CodexReader(TranscriptReader):
             return self._prompted(payload)
         if kind == "token_count":
             return self._tokens(payload)
+        if kind == "item_completed":
+            return self._completed(payload.object("item"))
         if kind in _ENDS:
             return self._tool_end(kind, payload)
         if kind in ("turn_aborted", "error"):
@@ -357,43 +375,6 @@ def _bare(item: WireFields) -> dict[str, Any]:
     return {key: value for key, value in item.items() if key not in _BESIDE and value is not None}
 
 
-def _spawn(meta: WireFields) -> WireFields:
+def spawn_of(meta: WireFields) -> WireFields:
     """What began a subagent's session."""
     return meta.object("source").object("subagent").object("thread_spawn")
-
-
-def _is_own(line: WireFields) -> bool:
-    return line.maybe("payload") is not None and line.get("type") in (
-        *("session_meta", "turn_context", "response_item", "event_msg", "compacted"),
-        "world_state",
-    )
-
-
-def _mains(paths: Sequence[Path]) -> Mapping[Path, Path]:
-    """By the id in a file's name, and the first line of each."""
-    named = ((_ROLLOUT.fullmatch(path.name), path) for path in paths)
-    by_id = {name[1]: path for name, path in named if name is not None}
-    parents: dict[Path, Path] = {}
-    for path in by_id.values():
-        meta = fields_of(first_value(path)).object("payload")
-        parent = by_id.get(_spawn(meta).text("parent_thread_id"))
-        if parent is not None and parent != path:
-            parents[path] = parent
-    found: dict[Path, Path] = {}
-    for path in parents:
-        main, seen = path, {path}
-        while main in parents and parents[main] not in seen:
-            main = parents[main]
-            seen.add(main)
-        if main != path:
-            found[path] = main
-    return found
-
-
-CODEX: Final = CodingTool(
-    *("codex", CodexReader, _is_own, (".codex/sessions", ".codex/archived_sessions")),
-    is_transcript=lambda path: path.suffix == ".jsonl",
-    variable="CODEX_HOME",
-    below=("sessions", "archived_sessions"),  # archived ones after the others, which win
-    mains=_mains,
-)

@@ -17,11 +17,12 @@ Counting: ``total = input + output + thoughts + tool`` in Gemini CLI, where ``ca
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan.content.model import Message, Part, as_list
+from turnspan.content.model import Message, Part, as_list, as_text
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.content_parts import (
     call_part,
@@ -68,6 +69,7 @@ _MESSAGE: Final = ("id", "timestamp", "type", "role", "content", "parts", "displ
 _CALL: Final = (*_MESSAGE, "thoughts", "toolCalls", "tokens", "model")
 _RUN: Final = ("id", "name", "args", "result", "status", "timestamp", "displayName", "description")
 _MODEL: Final = ("gemini", "model", "assistant")
+_EXIT: Final = re.compile(r"(?m)^Exit Code: (-?\d+)\s*$")
 _PROJECT_ROOT: Final = ".project_root"
 """A file beside ``chats`` that has the project's folder (Gemini CLI from 0.30)."""
 
@@ -165,8 +167,8 @@ class GeminiReader(TranscriptReader):
         # The history as it is sent from now on: cut and masked messages, which are known in full,
         # and in the place of those that are gone a summary, the first.
         known = [self._is_known(self._id(message)) for message in messages]
-        compacted, first = False, 0
-        if not known[0] and self._order:
+        begins, compacted, first = not self._order, False, 0
+        if not (known[0] or begins):
             # What the tool put in stands at the beginning, and what it kept behind it.
             compacted, first = True, known.index(True) if True in known else len(known)
             new, ids = messages[:first], [self._id(message) for message in messages]
@@ -179,6 +181,8 @@ class GeminiReader(TranscriptReader):
             if not is_known:
                 self._message(message, injected=True)
                 compacted = True
+        if begins:
+            return "what the tool put in"
         shorter = len(messages) < len(self._order)
         return "a compaction" if compacted or shorter else "part of messages"
 
@@ -286,8 +290,9 @@ def _run(message: str, call: WireFields) -> ToolEnd | None:
     id_, time = call.text("id"), call.time("timestamp")
     run = ToolEnd(id_, f"{message}:{id_}", time, result_of(result), name=call.text("name"))
     run.attributes, run.error_message = call.others(*_RUN), error
-    if status in ("error", "cancelled") or error:
-        run.fail(status if status != "success" else "error", error)
+    codes = _EXIT.findall(as_text(run.result)) if run.name == "run_shell_command" else []
+    if status in ("error", "cancelled") or error or codes[-1:] not in ([], ["0"]):
+        run.fail(status if status in ("error", "cancelled") else "error", error)
     return run
 
 

@@ -200,6 +200,8 @@ class OpenCodeReader(TranscriptReader):
         more = state.object("metadata").others()
         run.attributes = digest_media(attributes | more)
         run.error_message = state.text("error")
+        if state.object("metadata").get("exit") not in (None, 0):  # of a command
+            run.fail()
         if status == "error":
             run.result = result_of(state.get("error"))
             run.fail("error", run.error_message)

@@ -10,7 +10,7 @@ from typing import Final
 
 from turnspan_records.coding.transcripts.aider import AIDER
 from turnspan_records.coding.transcripts.claude_code import CLAUDE_CODE
-from turnspan_records.coding.transcripts.codex import CODEX
+from turnspan_records.coding.transcripts.codex_files import CODEX
 from turnspan_records.coding.transcripts.coding_log import CodingLog
 from turnspan_records.coding.transcripts.copilot import COPILOT
 from turnspan_records.coding.transcripts.gemini_cli import GEMINI_CLI, QWEN_CODE

@@ -145,7 +145,10 @@ def dollars_of(value: Any) -> Decimal | None:
         money = Decimal(text)
     except InvalidOperation:
         return None
-    return money if money.is_finite() and 0 <= money < _DEAREST else None
+    if not (money.is_finite() and 0 <= money < _DEAREST):
+        return None
+    # As stores keep it: tools add binary fractions, 0.00030299999999999994 is 0.000303.
+    return money if len(text.rpartition(".")[2]) <= 12 and "e" not in text else round(money, 12)
 
 
 def time_of(value: Any) -> int:
