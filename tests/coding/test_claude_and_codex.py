@@ -9,10 +9,11 @@ from typing import Any, cast
 
 import pytest
 
-from support.coding_transcripts import imported
+from support.coding_transcripts import MORE, imported, of_type, read
 from support.imported import Imported
 from support.shared import recorded_data
 from turnspan_clickhouse.rows.tables import Definition, MessageRow
+from turnspan_records.coding.transcripts.events import UserMessage
 
 pytestmark = pytest.mark.large_data
 
@@ -114,3 +115,25 @@ def test_all_files_together_are_the_same_records() -> None:
             assert repr(row) == repr(again.rows[key])
     twice = [t for t in made.turns if t.session_id.startswith("0cf3db51")]
     assert len(twice) == len({turn.turn_id for turn in twice}) > 1
+
+
+def test_what_claude_code_puts_in_is_its_text() -> None:
+    """As the model read it, with the rest of the attachment beside; one without a text as it is."""
+    common = {"type": "attachment", "sessionId": "s", "timestamp": "2026-11-27T14:11:31Z"}
+    attachments = [
+        {"type": "skill_listing", "content": "- loop: again", "skillCount": 1},
+        {"type": "agent_listing_delta", "addedTypes": ["Plan"], "addedLines": ["- Plan", "- Go"]},
+        {"type": "date_change", "newDate": "2026-11-28"},
+    ]
+    lines = [
+        {**common, "uuid": f"u{at}", "attachment": attachment}
+        for at, attachment in enumerate(attachments)
+    ]
+    events, _ = read(MORE["claude-code"], lines)
+    assert [one.parts for one in of_type(UserMessage, events)] == [
+        [{"type": "text", "content": "- loop: again",
+          "other": {"type": "skill_listing", "skillCount": 1}}],
+        [{"type": "text", "content": "- Plan\n- Go",
+          "other": {"type": "agent_listing_delta", "addedTypes": ["Plan"]}}],
+        [{"type": "date_change", "newDate": "2026-11-28"}],
+    ]  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from typing import Any, Final
 
 from turnspan import semconv
+from turnspan.content.json_codec import generic_part
 from turnspan.content.media import digest_media
 from turnspan.content.model import Part, as_list, as_text, dumps, dumps_text, text_part
 from turnspan.dialects import anthropic_messages
@@ -168,6 +169,17 @@ def typed_command(text: str) -> str:
     """A command as the user typed it."""
     said = {name: words.strip() for name, words in _COMMAND_PARTS.findall(text)}
     return f"{said.get('name', '')} {said.get('args', '')}".strip()
+
+
+def attached_part(attachment: WireFields) -> Part:
+    """What the tool puts into the conversation by itself: its text, or the whole of it."""
+    lines = [line for line in as_list(attachment.get("addedLines")) or [] if isinstance(line, str)]
+    texts = (attachment.get(name) for name in ("content", "text", "snippet", "banner"))
+    text = next((one for one in texts if isinstance(one, str) and one), "\n".join(lines))
+    if not text:
+        return generic_part(digest_media(dict(attachment)))
+    rest = {name: value for name, value in attachment.items() if value not in (text, lines)}
+    return {**text_part(text), "other": digest_media(rest)}
 
 
 def parts_of(role: str, blocks: list[WireFields]) -> list[Part]:

@@ -18,11 +18,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from turnspan.content.media import digest_media
 from turnspan.content.model import as_list, as_text, unknown_part
 from turnspan_records.coding.transcripts.claude_calls import (
     ClaudeAgent,
     ReplyUnderWay,
+    attached_part,
     blocks_of,
     is_command,
     parts_of,
@@ -247,8 +247,7 @@ class ClaudeReader(TranscriptReader):
             return own_note(f"attachment {kind}")
         prompt = attachment.get("prompt") if kind == "queued_command" else None
         blocks = blocks_of(prompt) if prompt else []
-        unread = [unknown_part(digest_media(dict(attachment)))]
-        parts = parts_of("user", blocks) if blocks else unread
+        parts = parts_of("user", blocks) if blocks else [attached_part(attachment)]
         event = UserMessage(self._uuid, self._time, parts, self._parent, injected=True)
         (self.events if reply is None else reply.after).append(event)
         self._messages[self._uuid] = self._uuid
