@@ -114,6 +114,8 @@ class LineMatching:
 
     def by_lines(self, index: EditIndex, doubt: int) -> None:
         """Give lines to the edits that wrote the same; with doubt only with lines around them."""
+        if doubt < 2:
+            self._by_single_lines(index)
         ranked = [
             (self._around(at, edit, line), edit.time, -at, edit, line)
             for at in self.left()
@@ -128,6 +130,29 @@ class LineMatching:
             sure = weight(self.keys[at]) >= 25 or (doubt == 1 and alone)
             if sure or around >= doubt:
                 self._give(at, edit, line)
+
+    def _by_single_lines(self, index: EditIndex) -> None:
+        """Give lines that one edit wrote, once, to it, with the lines that go on from them: so few
+        are left whose many places are compared."""
+        for at in self.left():
+            places = index.get(self.keys[at], ()) if weight(self.keys[at]) > SAYING else ()
+            if len(places) != 1 or self.matches[at] or places[0] in self.used:
+                continue
+            edit, line = places[0]
+            if weight(self.keys[at]) < 25 and not self._around(at, edit, line):
+                continue
+            self._give(at, edit, line)
+            for step in (-1, 1):
+                here, there = at + step, line + step
+                while (
+                    there in edit.written
+                    and 0 <= here < len(self.keys)
+                    and self.keys[here] == edit.keys[there]
+                    and not self.matches[here]
+                    and (edit, there) not in self.used
+                ):
+                    self._give(here, edit, there)
+                    here, there = here + step, there + step
 
     def _around(self, at: int, edit: Edit, line: int) -> int:
         """How many lines around a line are as around an edit's line: those that say something."""
