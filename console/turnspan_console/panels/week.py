@@ -37,13 +37,8 @@ def week_json(report: WeekReport) -> dict[str, Any]:
         "until": report.window.until.isoformat(),
         "project": report.project,
         "parts": [
-            {
-                "name": one.question.name,
-                "title": one.question.title,
-                "question": one.question.question,
-                "remedy": one.question.remedy,
-                "rows": as_json(one.result),
-            }
+            {name: getattr(one.question, name) for name in ("name", "title", "question", "remedy")}
+            | {"rows": as_json(one.result)}
             for one in report.parts
         ],
     }
