@@ -20,7 +20,7 @@ from typing import Final
 import orjson
 
 from turnspan_clickhouse.files.atomic_files import private_folder, remove, write_whole
-from turnspan_clickhouse.files.file_lock import FileLock
+from turnspan_clickhouse.files.lock_queue import LockQueue
 from turnspan_clickhouse.receive.settings import FOLLOWING
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
@@ -76,14 +76,10 @@ class EditJudge:
 
     @contextlib.contextmanager
     def alone(self) -> Generator[None]:
-        """One hook of a session after the other. Who has waited long goes on all the same: what
-        two of them write is the same."""
+        """One hook of a session after the other, as they came. Who has waited long goes on all the
+        same: what two of them write is the same."""
         private_folder(self._path.parent)
-        until = time.monotonic() + _PATIENCE
-        lock = FileLock.take(self._path.with_suffix(".lock"))
-        while lock is None and time.monotonic() < until:
-            time.sleep(0.05)
-            lock = FileLock.take(self._path.with_suffix(".lock"))
+        lock = LockQueue(self._path.with_suffix(".lock")).take(_PATIENCE)
         try:
             yield
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Store
@@ -22,7 +23,7 @@ class RepositoryPlaces:
     """Which folders and turns are of a repository: its worktrees and its clones."""
 
     def __init__(self, repository: Repository, paths: Collection[str]) -> None:
-        self._repository = repository
+        self._has = cache(repository.has)
         self._paths = paths
         listed = repository.text("worktree", "list", "--porcelain", "-z")
         tops = re.findall(r"(?:^|\0)worktree ([^\0]+)", listed)
@@ -31,7 +32,6 @@ class RepositoryPlaces:
         listed = repository.text("config", "--list", "-z")
         urls = re.findall(r"(?:^|\0)remote\.[^\n\0]*\.url\n([^\0]*)", listed)
         self._addresses = set(map(address_of, urls))
-        self._clones: dict[tuple[str, str], bool] = {}
 
     def path_of(self, turn: EditingTurn, named: str) -> str:
         """The path in the repository of a file that a turn's tool names; empty: it is none."""
@@ -61,11 +61,8 @@ class RepositoryPlaces:
         if turn.address and address_of(turn.address) in self._addresses:
             return True
         if turn.revision:
-            key = (turn.folder, turn.revision)
-            if key not in self._clones:
-                given = re.fullmatch(r"[0-9a-f]{7,64}", turn.revision) is not None
-                self._clones[key] = given and self._repository.has(turn.revision)
-            return self._clones[key]
+            is_hash = re.fullmatch(r"[0-9a-f]{7,64}", turn.revision) is not None
+            return is_hash and self._has(turn.revision)
         names = {posixpath.basename(one) for one in self._tops}
         return not turn.address and posixpath.basename(_posix(turn.folder)) in names
 
