@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from turnspan_clickhouse.errors import SpoolError, StoreError
 from turnspan_clickhouse.files.atomic_files import private_folder
@@ -39,6 +39,8 @@ _REST: Final = 2.0
 """How many times as long as an import took of a processor the next one is waited for: a long
 session is read from its beginning each time it grows."""
 _LONGEST_REST: Final = 30.0
+_TOGETHER: Final = 500
+"""Sessions that one statement names."""
 
 
 @dataclass(slots=True)
@@ -117,9 +119,12 @@ _RESTED: Final = {
 
 def _interrupt_rested(store: Store) -> None:
     """End the turns whose row, written each time a file of their session grew, is old."""
-    sql = statement("coding/interrupt_rested", **rewritten(TurnSummary, _RESTED))
-    before = time.time_ns() - round(LIVE_SECONDS * 1e9)
-    store.command(sql, {"before": before}, {"final": 1})
+    given: dict[str, Any] = {"before": time.time_ns() - round(LIVE_SECONDS * 1e9)}
+    rows = store.query(statement("coding/rested_sessions"), given).rows
+    for at in range(0, len(rows), _TOGETHER):  # those alone are read whole
+        given["sessions"] = [str(row[0]) for row in rows[at : at + _TOGETHER]]
+        sql = statement("coding/interrupt_rested", **rewritten(TurnSummary, _RESTED))
+        store.command(sql, given, {"final": 1})
 
 
 def lock_following(spool: Spool) -> FileLock | Holder | None:

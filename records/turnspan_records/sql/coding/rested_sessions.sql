@@ -1,0 +1,1 @@
+SELECT DISTINCT session_id FROM turn_summary FINAL WHERE {_rested}
