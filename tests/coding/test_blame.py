@@ -225,13 +225,13 @@ def test_the_commands(
     world.now += 3 * 86_400
     world.commit("by hand", "Bo")
     with migrated(embedded_dsn) as store:
-        elsewhere = {
-            "process.working_directory": "/gone/x",
-            "vcs.repository.url.full": "git@example.org:team/x.git",
-        }
-        gone = replace(world.turns[0], turn_id="gone", span_id="gone", attributes=elsewhere)
-        tool = replace(world.tools[0], turn_id="gone", span_id="gonetool")
-        insert(store, *world.turns, *world.tools, gone, tool)
+        elsewhere = {"vcs.repository.url.full": "git@example.org:team/x.git"}
+        for id_, folder in (("gone", "/gone/x"), ("here", "x\x1b[31m")):
+            attributes = {**elsewhere, "process.working_directory": folder}
+            gone = replace(world.turns[0], turn_id=id_, span_id=id_, attributes=attributes)
+            tool = replace(world.tools[0], turn_id=id_, span_id=f"{id_}tool")
+            insert(store, gone, tool)
+        insert(store, *world.turns, *world.tools)
 
     evil = called("blame", "evil\x1b[31m.py")
     assert evil.exit_code == 0, evil.output
@@ -268,11 +268,14 @@ def test_the_commands(
     given = json.loads(called(*words, str(world.folder)).stdout)
     groups = given["groups"]
     monkeypatch.chdir(tmp_path)  # where there is none: the records name it, and others
+    World(tmp_path / "x\x1b[31m", 8, "x")  # a folder of that name, but not the agent's
     every = json.loads(called(*words).stdout)
-    assert every == {**given, "left_out": {"/gone/x": "/gone/x is not a folder."}}
+    left_out = {name: f"{name} is not a folder." for name in ("/gone/x", "x\x1b[31m")}
+    assert every == {**given, "left_out": left_out}
     assert given["left_out"] == {}
     shown = called("survival")
-    assert "1 folder of agents left out, no repository here: /gone/x" in shown.stderr
+    assert "2 folders of agents left out, no repository here: " in shown.stderr
+    assert "/gone/x" in shown.stderr and "\x1b" not in shown.output
     assert called("survival", "/gone/x").exit_code == 3
     lines = sum(one["lines"] for one in groups)
     day, week, month, now = (

@@ -79,12 +79,14 @@ def recorded_repositories(turns: Iterable[EditingTurn]) -> tuple[list[Repository
     reasons: dict[str, str] = {}
     for folder in dict.fromkeys(one.folder for one in sorted(turns, key=lambda one: -one.started)):
         try:
+            if not Path(folder).is_absolute():  # it would be one of this process's own
+                raise SourceError(f"{folder} is not a folder.")
             repository = Repository(Path(folder))
         except SourceError as error:
-            if folder:
-                reasons[folder] = str(error)
+            reasons[folder] = str(error)
         else:
             found.setdefault(repository.first_commit, repository)
+    reasons.pop("", None)
     return list(found.values()), reasons
 
 
