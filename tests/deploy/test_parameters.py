@@ -61,10 +61,13 @@ LOOKED_AT = {
         *("scope_condition(session_id)", "columns", "previews.CUT", "str(HEAD)", "texts", "given"),
     },
     # An order is one of a list's, its places are parameters.
-    "sessions.py": {"columns", "wanted.where", "figures", "older", "parts"},
-    "errors.py": {"older", "order.sql", "order.place"},
+    "sessions.py": {"columns", "wanted.where", "figures", "older", "parts", "turns"},
+    "errors.py": {
+        *("older", "order.sql", "order.place", "statement('errors/_failures', among=_ALL)"),
+        "statement('errors/_failures', among=_NEWEST)",
+    },
     # Pairs of known names and columns; keys of attributes are parameters.
-    "facets.py": {"wanted.where", "pairs", "'\\nUNION ALL\\n'.join(pieces)"},
+    "facets.py": {"wanted.where", "turns", "pairs", "'\\nUNION ALL\\n'.join(pieces)"},
     # Words and filters are parameters, of constant conditions.
     "text_search.py": {
         *("statement('fragments/of_project')", "wanted.sql", "fragments", "turns", "scope"),

@@ -28,6 +28,10 @@ ERROR_SORTS: Final[Mapping[str, SortKey]] = {
 }
 """What failures are sorted by: the columns of their list."""
 
+_ALL: Final = "true"
+_NEWEST: Final = "start_time IN (SELECT fromUnixTimestamp64Nano(arrayJoin(page).8, 'UTC'))"
+"""Of which failures: of all, or of the newest of the shapes that are shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class ErrorPlace:
@@ -121,7 +125,14 @@ def error_shapes(
     """
     order = list_order(sort, ERROR_SORTS, _TIES, default="-times", ties_descending=False)
     older, place = order.after(after) if after else ("true", {})
-    sql = statement("errors/shapes", older=older, order=order.sql, place=order.place)
+    sql = statement(
+        "errors/shapes",
+        failures=statement("errors/_failures", among=_ALL),
+        newest=statement("errors/_failures", among=_NEWEST),
+        older=older,
+        order=order.sql,
+        place=order.place,
+    )
     given = window_parameters(project, window, **place)
     # One more than is shown says whether there are more.
     rows = store.query(sql, {**given, "limit": limit + 1}).dicts()

@@ -1,37 +1,50 @@
--- Failures by the shape of their message, which is made when a row is written.
-SELECT f.*, nullIf(c.calls, 0) AS calls_of, {place} AS place
+-- Failures by the shape of their message, which is made when a row is written. First which shapes
+-- they are; where the newest of each is, and what it said, is read for those few only.
+WITH
+    (
+        SELECT groupArray(shape_of)
+        FROM
+        (
+            SELECT (f.source, f.name, f.error, f.shape, times, turns, first, last, c.calls, {place})
+                AS shape_of
+            FROM
+            (
+                SELECT
+                    source, name, error, shape,
+                    count() AS times,
+                    uniqExactIf(cityHash64(project, turn_id), turn_id != '') AS turns,
+                    toUnixTimestamp64Nano(min(start_time)) AS first,
+                    toUnixTimestamp64Nano(max(start_time)) AS last
+                FROM
+                (
+                    {failures}
+                )
+                GROUP BY source, name, error, shape
+            ) AS f
+            LEFT JOIN
+            (
+                {_calls}
+            ) AS c ON c.source = f.source AND c.name = f.name
+            WHERE {older}
+            ORDER BY {order}
+            LIMIT {limit:UInt32}
+        )
+    ) AS page
+SELECT one.1 AS source, one.2 AS name, one.3 AS error, one.4 AS shape, one.5 AS times,
+    one.6 AS turns, one.7 AS first, one.8 AS last, nullIf(one.9, 0) AS calls_of, one.10 AS place,
+    n.newest AS newest
 FROM
 (
-    SELECT
-        source, name, error, shape,
-        count() AS times,
-        uniqExactIf(cityHash64(project, turn_id), turn_id != '') AS turns,
-        toUnixTimestamp64Nano(min(start_time)) AS first,
-        toUnixTimestamp64Nano(max(start_time)) AS last,
+    SELECT arrayJoin(arrayZip(page, arrayEnumerate(page))) AS row, row.1 AS one, row.2 AS at
+) AS p
+INNER JOIN
+(
+    SELECT source, name, error, shape,
         argMax((project, session_id, turn_id, span_id, message), start_time) AS newest
     FROM
     (
-        SELECT 'model call' AS source,
-            {model} AS name,
-            toString(error_type) AS error, failure_shape AS shape,
-            leftUTF8(error_message, 400) AS message,
-            project, session_id, turn_id, span_id, start_time
-        FROM llm_call WHERE error_type != '' AND {in_window}
-        UNION ALL
-        SELECT 'tool', toString(name), toString(if(t.error_type != '', t.error_type, 'failed result')),
-            failure_shape, failure, project, session_id, turn_id, span_id, start_time
-        FROM tool_call AS t WHERE failed AND {in_window}
-        UNION ALL
-        SELECT 'turn', toString(agent_name), toString(t.error_type), failure_shape,
-            leftUTF8(t.error_message, 400), project, session_id, turn_id, span_id, start_time
-        FROM turn_summary AS t WHERE t.error_type != '' AND parent_turn_id = '' AND {in_window}
+        {newest}
     )
     GROUP BY source, name, error, shape
-) AS f
-LEFT JOIN
-(
-    {_calls}
-) AS c ON c.source = f.source AND c.name = f.name
-WHERE {older}
-ORDER BY {order}
-LIMIT {limit:UInt32}
+) AS n ON n.source = one.1 AND n.name = one.2 AND n.error = one.3 AND n.shape = one.4
+ORDER BY at
