@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import Any
 
 import orjson
 import pytest
@@ -160,6 +161,44 @@ def test_many_in_one_week_are_not_passed_over(filled: Store) -> None:
             break
         until = moment(found.next)
     assert turns == [f"m{at}" for at in reversed(range(30))]
+
+
+def test_messages_are_asked_once_for_all_weeks(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They do not lie by time: a word that is nowhere costs one look at their index. From page to
+    page each is found once, among what is asked week by week."""
+    insert(
+        store,
+        *(turn(f"t{week}", -week * WEEK, user_message="weekly") for week in range(12)),
+        *(
+            message("system", said(f"weekly {at}"), first_seen=T0 - (at * WEEK // 2 + 9) * SECOND)
+            for at in range(22)
+        ),
+    )
+    asked: list[str] = []
+    query = store.query
+
+    def noted(sql: str, *args: Any) -> Any:
+        asked.append(sql)
+        return query(sql, *args)
+
+    monkeypatch.setattr(store, "query", noted)
+    for text, limit, hits in (("nowhere", 50, 0), ("weekly", 50, 34)):
+        asked.clear()
+        found = find_text(store, text, limit=limit, seconds=60)
+        assert (len(found.hits), found.finished) == (hits, True)
+        assert sum("FROM message" in sql for sql in asked) == 1
+    for limit in (1, 2, 5, 23):
+        hits_: list[Any] = []
+        window = Window()
+        while True:
+            part = find_text(store, "weekly", window=window, limit=limit, seconds=60)
+            hits_ += part.hits
+            if part.finished:
+                break
+            window = Window(until=moment(part.next))
+        assert hits_ == found.hits
 
 
 def test_time_that_is_up_ends_it_honestly(filled: Store) -> None:

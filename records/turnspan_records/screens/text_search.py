@@ -35,8 +35,8 @@ _FURTHER = 16
 is nowhere."""
 LONGEST = 1_000
 """Characters that can be looked for."""
-_QUESTIONS = ("text_search/_turns", "text_search/_tools", "text_search/_messages")
-"""Of each kind of text one."""
+_BY_TIME = ("text_search/_turns", "text_search/_tools")
+"""What is asked of some weeks. Messages do not lie by time: all that are left are asked at once."""
 _ROLES = {
     "user message": "user message",
     "reply": "assistant message",
@@ -146,6 +146,8 @@ def find_text(
     newest = min(utc(last) + timedelta(microseconds=1), window.until)
     to = window.until if newest > oldest else oldest
     hits: list[Hit] = []
+    messages: list[Hit] = []
+    known = to  # those since then are all in messages
     began = now = time.monotonic()
     weeks = 1
     wanted = filter or TurnFilter()
@@ -154,8 +156,13 @@ def find_text(
         since = max(_monday(min(to, newest)) - timedelta(weeks=weeks - 1), window.since)
         since = since if since > oldest else window.since
         given = {**text_parameters(text, project, (since, to), limit), **wanted.values}
-        found, to = _of_weeks(store, text, since, parts, given)
-        hits += found
+        if known >= to:
+            left = given | {"from": as_parameter(window.since)}
+            messages, known = _hits(store, "text_search/_messages", text, parts, left, window.since)
+        found, reach = _of_weeks(store, text, max(since, known), parts, given)
+        found += [hit for hit in messages if reach <= hit.time < to]
+        to = reach
+        hits += sorted(found, key=lambda hit: hit.time, reverse=True)
         before, now = now, time.monotonic()
         if len(hits) >= limit or now - began >= seconds:
             break
@@ -188,17 +195,29 @@ def _of_weeks(
     parts: Mapping[str, str],
     given: Mapping[str, Any],
 ) -> tuple[list[Hit], datetime]:
-    """The hits of some weeks, newest first, and since when they are all of them."""
+    """The hits of some weeks but for messages, and since when they are all of them."""
     every: list[Hit] = []
-    reach = since
-    for question in _QUESTIONS:
-        rows = store.query(text_question(question, given, **parts), given).dicts()
-        hits = [_hit(row, text) for row in rows]
-        if len(hits) >= given["limit"] and hits[-1].time < hits[0].time:
-            reach = max(reach, hits[-1].time + timedelta(microseconds=1))
+    for question in _BY_TIME:
+        hits, since = _hits(store, question, text, parts, given, since)
         every += hits
-    every.sort(key=lambda hit: hit.time, reverse=True)
-    return [hit for hit in every if hit.time >= reach], reach
+    return [hit for hit in every if hit.time >= since], since
+
+
+def _hits(
+    store: Store,
+    question: str,
+    text: str,
+    parts: Mapping[str, str],
+    given: Mapping[str, Any],
+    since: datetime,
+) -> tuple[list[Hit], datetime]:
+    """The hits of a question, newest first, and since when they are all of them."""
+    rows = store.query(text_question(question, given, **parts), given).dicts()
+    hits = [_hit(row, text) for row in rows]
+    if len(hits) >= given["limit"]:  # perhaps not all of the moment of the last, unless all are
+        rest = 1 if hits[-1].time < hits[0].time else 0
+        since = max(since, hits[-1].time + timedelta(microseconds=rest))
+    return hits, since
 
 
 def _each_once(hits: Sequence[Hit]) -> list[Hit]:
