@@ -14,7 +14,7 @@ from turnspan_records.access.keyset import ListOrder, SortKey, list_order, numbe
 from turnspan_records.access.questions import ask
 from turnspan_records.access.window import Window, as_parameter
 from turnspan_records.sql import statement
-from turnspan_records.turn_filters import COLUMNS, NUMBERS, TurnListFilter, turn_filter
+from turnspan_records.turn_filters import COLUMNS, NUMBERS, TurnListFilter, turn_filter, turn_rows
 
 _SESSIONS: Final = {
     "project": "project",
@@ -144,13 +144,14 @@ def list_rows(
         ValueError: nothing is sorted so, or ``after`` is no cursor of this list.
         StoreError: as ``Store.query``.
     """
-    sql, given = list_sql(kind, wanted, sort, after)
-    given |= {"limit": limit, "recent": as_parameter(wanted.window.since)}
+    every, of_calls = turn_rows(store, wanted.project)
+    sql, given = list_sql(kind, every, wanted, sort, after)
+    given |= {**of_calls, "limit": limit, "recent": as_parameter(wanted.window.since)}
     if (sort.strip() or NEWEST) == NEWEST:
-        [(first, last, rows)] = ask(store, "turns/extent", {"final": 0}).rows
+        [(first, last, turns)] = ask(store, "turns/extent", {"final": 0}).rows
         before = given.get("place0", last)
         end = min(utc(before if isinstance(before, int) else last), wanted.window.until)
-        for weeks in _STRETCHES if rows > _FEW else ():
+        for weeks in _STRETCHES if turns > _FEW else ():
             since = end - timedelta(weeks=weeks)
             if since <= max(utc(first), wanted.window.since):
                 break
@@ -162,18 +163,22 @@ def list_rows(
 
 
 def list_sql(
-    kind: Literal["turns", "sessions"], wanted: TurnListFilter, sort: str = "", after: str = ""
+    kind: Literal["turns", "sessions"],
+    turns: str,
+    wanted: TurnListFilter,
+    sort: str = "",
+    after: str = "",
 ) -> tuple[str, dict[str, object]]:
-    """The SQL of a list with its parameters, but for ``limit`` and ``recent``."""
+    """The SQL of a list over these rows with its parameters, but for ``limit`` and ``recent``."""
     if kind == "turns":
         order = list_order(sort, TURN_SORTS, _TURN_TIES, default=NEWEST)
         columns = selected(TurnRow, TurnSummary, "stop_detail", "user_message")
-        return _list_sql(kind, wanted, order, after, "AND ", columns=columns)
+        return _list_sql(kind, wanted, order, after, "AND ", turns=turns, columns=columns)
     order = list_order(sort, SESSION_SORTS, _SESSION_TIES, default=NEWEST)
-    figures = statement("turns/_session_figures", where=wanted.where)
+    figures = statement("turns/_session_figures", turns=turns, where=wanted.where)
     if order.key in _COUNTED:
         figures = statement("turns/_session_counts", where=wanted.where, figures=figures)
-    return _list_sql(kind, wanted, order, after, "", figures=figures)
+    return _list_sql(kind, wanted, order, after, "", turns=turns, figures=figures)
 
 
 def _list_sql(

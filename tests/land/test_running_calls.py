@@ -41,6 +41,8 @@ from turnspan_records.detail import detail
 from turnspan_records.lookup import find
 from turnspan_records.replay import replay
 from turnspan_records.screens.outline import newest, outline
+from turnspan_records.screens.turns import sessions_page, turns_page
+from turnspan_records.turn_filters import TurnListFilter, turn_filter
 
 pytestmark = pytest.mark.with_schema
 
@@ -113,6 +115,15 @@ class Shop:
             "SELECT toString(status), session_id, length(input_messages), response_text"
             " FROM llm_call_running ORDER BY start_time"
         )
+
+    def listed(self) -> list[tuple[str, str, str]]:
+        """End, id and first words of each turn, newest first; every one is in its session, once."""
+        self.rows("SELECT 1")
+        with open_store(self.dsn) as store:
+            turns = turns_page(store, TurnListFilter()).turns
+            sessions = sessions_page(store, TurnListFilter()).sessions
+        assert sum(one.turns for one in sessions) == len({one.turn for one in turns}) == len(turns)
+        return [(one.end, one.turn, one.user_message) for one in turns]
 
     def replayed(self, session: str) -> Conversation:
         """The session as it is now."""
@@ -226,12 +237,17 @@ def test_half_of_a_secret_is_not_written(shop: Shop) -> None:
 
 @first_on("server")
 def test_an_undecorated_call_is_where_its_row_will_be(shop: Shop) -> None:
-    """Its session and turn are found as at its end, so nothing is stored twice."""
+    """Its session and turn are found as at its end, so nothing is stored twice; the turn that it
+    begins is listed meanwhile, with what the user said, and is the one that ends."""
     messages = ASKED[:]
-    for reply in ("This one.", "That one."):
+    for at, reply in enumerate(("This one.", "That one.")):
         with turnspan.inference(model="m", messages=messages) as call:
             shop.running()
+            [running, *before] = shop.listed()
+            assert (running[0], running[2]) == ("running", messages[-1]["content"])
+            assert [end for end, _, _ in before] == ["completed"] * at
             call.response(text=reply)
+        assert shop.listed() == [("completed", *running[1:]), *before]
         messages += [
             {"role": "assistant", "content": reply},
             {"role": "user", "content": f"And after {reply}"},
@@ -307,6 +323,10 @@ def test_a_process_that_is_killed_in_a_call(store_dsn: Dsn) -> None:
     with open_store(store_dsn) as store:
         calls = replay(store, "shop", "one").steps
         shown = outline(store, "shop", "one")
+        listed = turns_page(store, TurnListFilter(filter=turn_filter("stop:interrupted"))).turns
+    assert sorted((one.session, one.user_message) for one in listed) == [
+        (session, "Which is best?") for session in ("one", "one", "two", "two")
+    ]
     assert [isinstance(one, CallRecord) and one.unended for one in calls] == [
         "never ended: its process died"
     ] * 2

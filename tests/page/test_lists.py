@@ -156,7 +156,7 @@ def test_a_view_is_saved_found_renamed_and_removed(look: Look, demo_page: Served
 
 AGENT = """
 import sys, turnspan
-turnspan.configure(capture_content=True, project="live")
+turnspan.configure(capture_content=True, project="live", running_calls_after=0.01)
 
 @turnspan.agent(name="first")
 def first(said):
@@ -170,6 +170,15 @@ def second(said):
 
 first("Still at it?")
 second("What is new?")
+turnspan.flush(local=True)
+print("ended", flush=True)
+sys.stdin.readline()
+asked = [{"role": "user", "content": "Without \u202e<b>agent</b>?"}]
+with turnspan.inference(model="m", messages=asked) as call:
+    turnspan.flush(local=True)
+    print("at", flush=True)
+    sys.stdin.readline()
+    call.response(text="Indeed.")
 turnspan.flush(local=True)
 print("ended", flush=True)
 """
@@ -211,6 +220,23 @@ def test_rows_come_without_moving_what_is_read(
             seen.page.click(".fresh button")
             expect(seen.page.locator(ROWS)).to_have_count(2)
             expect(seen.page.locator(ROWS).first).to_contain_text("What is new?")
+            # A call outside of any agent is the turn that it begins, while it runs.
+            agent.stdin.write("\n")
+            agent.stdin.flush()
+            assert agent.stdout.readline() == "at\n"
+            expect(seen.page.locator(".fresh")).to_have_text("1 new turn")
+            expect(seen.page.locator("footer")).to_contain_text("1 turn running")
+            seen.page.click(".fresh button")
+            expect(seen.page.locator(ROWS).first).to_contain_text("running")
+            expect(seen.page.locator(ROWS).first).to_contain_text("<b>agent</b>?")
+            seen.page.locator(ROWS).first.locator("td").last.click()
+            expect(seen.page.locator("main")).to_contain_text("running for")
+            seen.page.go_back()
+            agent.stdin.write("\n")
+            agent.stdin.flush()
+            assert agent.stdout.readline() == "ended\n"
+            expect(seen.page.locator(ROWS).first).to_contain_text("completed")
+            assert seen.page.locator(ROWS).count() == 3
     finally:
         agent.stdin.close()
         agent.stdout.close()

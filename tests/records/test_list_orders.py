@@ -11,10 +11,14 @@ import pytest
 
 from support.landing import insert
 from support.representatives import few
-from support.rows import PROJECT, call, tool, turn
+from support.rows import PROJECT, SECOND, T0, call, message, said, tool, turn
+from turnspan_clickhouse.rows.tables import RunningCall
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.window import Window
+from turnspan_records.sandbox import Sandbox
 from turnspan_records.screens.errors import ERROR_SORTS, ErrorShape, error_shapes
+from turnspan_records.screens.facets import facets, histogram
+from turnspan_records.screens.inventory import arrivals
 from turnspan_records.screens.turns import SessionRow, sessions_page, turns_page
 from turnspan_records.sessions import SESSION_SORTS, TURN_SORTS, TurnRow, list_rows, sessions, turns
 from turnspan_records.turn_filters import TurnListFilter, turn_filter
@@ -239,3 +243,78 @@ def test_the_newest_of_many_are_looked_for_in_the_last_weeks(
     assert [sum(isinstance(row, TurnRow) for row in rows) for rows in whole] == (
         [5, 3] if filter_ else [40, 25]
     )
+
+
+def test_a_call_that_runs_is_the_turn_that_it_begins(store: Store) -> None:
+    """Running, or interrupted with its process, in every list and count of turns, until the row of
+    the turn is there; no call of a turn that has a row, and none that has ended."""
+    asked = [message("user", said(f"{at} {HOSTILE}"), scope="s1") for at in range(2)]
+    sent = [one.hash for one in asked]
+
+    def running(span: str, turn_id: str, **values: Any) -> RunningCall:
+        known: dict[str, Any] = {
+            "project": PROJECT,
+            "session_id": "s1",
+            "trace_id": turn_id,
+            "status": "running",
+            "agent_name": "bot",
+            "start_time": T0 + 5 * SECOND,
+            "written_at": T0,
+        }
+        return RunningCall(span_id=span, turn_id=turn_id, **{**known, **values})
+
+    insert(
+        store,
+        *asked,
+        turn("known", 1, cost_usd=Decimal(1)),
+        turn("open", 9, project=TWIN, cost_usd=Decimal(1)),
+        running("c1", "open", input_messages=sent),
+        running("c1", "open", project=TWIN),
+        running("c2", "open", start_time=T0 + 6 * SECOND),
+        running("c3", "known"),
+        running("c4", "cut", session_id="s2", status="interrupted"),
+        running("c5", "over", session_id="s3"),
+        running("c5", "over", session_id="s3", status="final", written_at=T0 + 1),
+        running("c6", "", session_id="s4"),
+    )
+    everything = TurnListFilter()
+
+    def ids(filter_: str = "", sort: str = "", project: str = PROJECT) -> list[str]:
+        wanted = TurnListFilter(project, filter=turn_filter(filter_))
+
+        def page(after: str) -> tuple[Sequence[TurnRow], str]:
+            found = turns_page(store, wanted, sort=sort, after=after, limit=1)
+            return found.turns, found.next
+
+        return [one.turn for one in read(page)]
+
+    assert ids() == ["open", "cut", "known"]
+    assert ids(sort="cost") == ["known", "open", "cut"]
+    assert ids("stop:running -look:silent agent:bot", "message") == ["open"]
+    assert ids("look:interrupted session:s2") == ["cut"]
+    assert ids("cost>0.1", project="") == ["open", "known"]
+    [first, *_] = turns_page(store, TurnListFilter(PROJECT)).turns
+    assert (first.end, first.calls, first.cost_usd) == ("running", 0, None)
+    assert first.user_message == f"1 {HOSTILE}"
+    listed = sessions_page(store, TurnListFilter(PROJECT), sort="-calls").sessions
+    assert [(one.session, one.turns, one.end, one.problems) for one in listed] == [
+        ("s2", 1, "interrupted", 1),
+        ("s1", 2, "running", 0),
+    ]
+    [stop] = facets(store, everything, names=("stop",)).facets
+    counted = {one.value: one.turns for one in stop.values}
+    assert counted == {"completed": 2, "running": 1, "interrupted": 1}
+    assert histogram(store, everything).turns == 4
+    assert arrivals(store).running == arrivals(store, PROJECT).running == 1
+    assert arrivals(store, TWIN).running == 0
+    with Sandbox(store) as sandbox:
+        shown = sandbox.query(turns_page(store, everything).sql).dicts()
+    assert [row["turn"] for row in shown] == ["open", "open", "cut", "known"]
+    before = turns_page(store, everything, limit=2)
+    insert(store, turn("open", 5, trace_id="open"))
+    assert ids() == ["open", "cut", "known"]
+    assert [one.turn for one in turns_page(store, everything, after=before.next).turns] == [
+        "cut",
+        "known",
+    ]
+    assert arrivals(store).running == 0

@@ -12,7 +12,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import dollars
 from turnspan_records.access.questions import shown_sql
 from turnspan_records.sql import statement
-from turnspan_records.turn_filters import ATTRIBUTE, COLUMNS, NUMBERS, TurnListFilter
+from turnspan_records.turn_filters import ATTRIBUTE, COLUMNS, NUMBERS, TurnListFilter, turn_rows
 
 VALUES = 12
 """Values of a facet at most, those with the most turns."""
@@ -105,6 +105,8 @@ def facets(
     """
     own = [name for name in names if name in wanted.filter.names]
     others = [name for name in names if name not in own]
+    turns, given = turn_rows(store, wanted.project)
+    given |= {"text": text, "values": values}
     found: dict[str, Facet] = {}
     # One statement; and one more for each name that is filtered by.
     for group, filter_ in [
@@ -113,12 +115,16 @@ def facets(
     ]:
         if group:
             divided = replace(wanted, filter=filter_)
-            found |= _divided(store, divided, group, {"text": text, "values": values})
+            found |= _divided(store, turns, divided, group, given)
     return Facets([found[name] for name in names if name in found])
 
 
 def _divided(
-    store: Store, wanted: TurnListFilter, names: Sequence[str], given: Mapping[str, object]
+    store: Store,
+    turns: str,
+    wanted: TurnListFilter,
+    names: Sequence[str],
+    given: Mapping[str, object],
 ) -> dict[str, Facet]:
     """The facets of names, in no order, by one statement."""
     elsewhere = (*_TOOLS, _OUTCOME)
@@ -127,7 +133,7 @@ def _divided(
     pieces: list[str] = []
     if of_turns:
         pairs = f"arrayConcat({', '.join(of_turns)})"
-        pieces.append(statement("facets/of_turns", where=wanted.where, pairs=pairs))
+        pieces.append(statement("facets/of_turns", turns=turns, where=wanted.where, pairs=pairs))
     if any(name in _TOOLS for name in names):
         pieces.append(statement("facets/of_tools", where=wanted.where))
     if _OUTCOME in names:
@@ -135,8 +141,8 @@ def _divided(
     sql = statement("facets/values", pieces="\nUNION ALL\n".join(pieces))
     asked = {**wanted.parameters, **given, **keys, "names": list(names)}
     found: dict[str, list[FacetValue]] = {}
-    for name, value, turns in store.query(sql, asked).rows:
-        found.setdefault(str(name), []).append(FacetValue(str(value), int(turns)))
+    for name, value, number in store.query(sql, asked).rows:
+        found.setdefault(str(name), []).append(FacetValue(str(value), int(number)))
     for name in _EDGES.keys() & found.keys():
         turns_of = {one.value: one for one in found[name]}
         found[name] = [turns_of[value] for value in _ranges(name) if value in turns_of]
@@ -170,20 +176,22 @@ def _ranges(name: str) -> list[str]:
 
 def histogram(store: Store, wanted: TurnListFilter) -> Histogram:
     """When the turns that are wanted began. Raises ``StoreError`` as ``Store.query``."""
-    made = statement("facets/range", where=wanted.where)
-    [(turns, cost, first, last)] = store.query(made, wanted.parameters).rows
-    if not turns:
+    turns, given = turn_rows(store, wanted.project)
+    given |= wanted.parameters
+    made = statement("facets/range", turns=turns, where=wanted.where)
+    [(number, cost, first, last)] = store.query(made, given).rows
+    if not number:
         return Histogram(0, None, 0, [], "")
     width = width_for(int(last) - int(first))
-    made = statement("facets/bins", where=wanted.where)
-    given = {**wanted.parameters, "width": width}
+    made = statement("facets/bins", turns=turns, where=wanted.where)
+    given |= {"width": width}
     rows = store.query(made, given).rows
     counted = {int(bin_): (int(all_), int(problems)) for bin_, all_, problems in rows}
     bins = [
         HistogramBin(datetime.fromtimestamp(at * width, timezone.utc), *counted.get(at, (0, 0)))
         for at in range(int(first) // width, int(last) // width + 1)
     ]
-    return Histogram(int(turns), dollars(cost), width, bins, shown_sql(made, given))
+    return Histogram(int(number), dollars(cost), width, bins, shown_sql(made, given))
 
 
 def width_for(seconds: int) -> int:

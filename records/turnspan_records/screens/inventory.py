@@ -13,6 +13,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import utc
 from turnspan_records.access.questions import ask
 from turnspan_records.sql import statement
+from turnspan_records.turn_filters import open_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,4 +127,5 @@ def arrivals(store: Store, project: str = "") -> Arrivals:
     # The question takes the newest version of a row itself: merging all of them costs more.
     result = ask(store, "inventory/arrivals", {"final": 0}, project=project, since=since)
     [(running, *written)] = result.rows
-    return Arrivals(int(running), max((utc(at) for at in written if at is not None), default=None))
+    running += [*open_calls(store, project).values()].count("running")
+    return Arrivals(running, max((utc(at) for at in written if at is not None), default=None))

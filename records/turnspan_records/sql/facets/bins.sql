@@ -2,6 +2,6 @@ SELECT
     intDiv(toUnixTimestamp(start_time), {width:UInt32}) AS bin,
     count() AS turns,
     countIf({how_ended} NOT IN ('completed', 'running')) AS problems
-FROM turn_summary AS t
+FROM {turns} AS t
 WHERE {where}
 GROUP BY bin

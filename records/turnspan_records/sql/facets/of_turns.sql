@@ -1,5 +1,5 @@
 SELECT facet.1 AS name, facet.2 AS value, count() AS turns
-FROM turn_summary AS t
+FROM {turns} AS t
 ARRAY JOIN {pairs} AS facet
 WHERE {where} AND facet.2 != ''
 GROUP BY name, value

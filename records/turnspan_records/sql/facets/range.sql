@@ -1,3 +1,3 @@
 SELECT count(), sum(t.cost_usd), toUnixTimestamp(min(start_time)), toUnixTimestamp(max(start_time))
-FROM turn_summary AS t
+FROM {turns} AS t
 WHERE {where}

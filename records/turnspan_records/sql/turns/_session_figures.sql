@@ -5,6 +5,6 @@ SELECT
     sum(tool_error_count) AS failed_tools, argMax({how_ended}, (start_time, turn_id)) AS ended,
     countIf({how_ended} NOT IN ('completed', 'running')) AS problems,
     leftUTF8(argMin(user_message, (start_time, turn_id)), 240) AS said
-FROM turn_summary AS t
+FROM {turns} AS t
 WHERE session_id != '' AND {where} AND start_time >= {recent:DateTime64(9, 'UTC')}
 GROUP BY project, session_id

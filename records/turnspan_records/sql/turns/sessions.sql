@@ -30,7 +30,7 @@ FROM
     (
         SELECT *, ({where}) AS wanted,
             max(wanted) OVER (PARTITION BY project, session_id, trace_id) AS with_wanted
-        FROM turn_summary AS t
+        FROM {turns} AS t
         WHERE (project, session_id) IN
             (SELECT arrayJoin(page).1 AS project, arrayJoin(page).2 AS session)
     ) AS t

@@ -1,7 +1,7 @@
 -- First which turns they are, with what it takes to tell; the rest is read for those few only.
 WITH page AS
     (
-        SELECT start_time FROM turn_summary AS t
+        SELECT start_time FROM {turns} AS t
         WHERE {where} AND start_time >= {recent:DateTime64(9, 'UTC')} {older}
         ORDER BY {order}
         LIMIT {limit:UInt32}
@@ -13,7 +13,7 @@ SELECT
     {how_ended} AS ended, leftUTF8(t.stop_detail, 240) AS detail,
     llm_call_count AS calls, tool_call_count AS tools, tool_error_count AS failed_tools,
     leftUTF8(user_message, 240) AS said, leftUTF8(response_text, 240) AS reply
-FROM turn_summary AS t
+FROM {turns} AS t
 WHERE start_time IN (SELECT start_time FROM page) AND {where}
     AND start_time >= {recent:DateTime64(9, 'UTC')} {older}
 ORDER BY {order}
