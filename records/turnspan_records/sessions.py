@@ -73,8 +73,8 @@ _COUNTED: Final = tuple(SESSION_SORTS[name] for name in ("calls", "tools", "fail
 """What turns inside of others have, too."""
 
 NEWEST: Final = "-time"
-_STRETCHES: Final = (1, 4, 16, 64)
-"""Weeks in which the newest are looked for, one number after the other."""
+_WEEKS: Final = 64
+"""Weeks at most in which the newest are looked for before all are looked at."""
 _FEW: Final = 100_000
 """Turns of which all are looked at at once."""
 
@@ -138,7 +138,7 @@ def list_rows(
     """The rows of a list, the SQL that gives them, and its parameters. Their column ``place`` makes
     the cursor of the rows that follow (``turnspan_records.access.keyset``).
 
-    Of many turns the newest are looked for in the last week, then in the last four, and so on.
+    Of many turns the newest are looked for in the last week, then further back.
 
     Raises:
         ValueError: nothing is sorted so, or ``after`` is no cursor of this list.
@@ -151,14 +151,16 @@ def list_rows(
         [(first, last, turns)] = ask(store, "turns/extent", {"final": 0}).rows
         before = given.get("place0", last)
         end = min(utc(before if isinstance(before, int) else last), wanted.window.until)
-        for weeks in _STRETCHES if turns > _FEW else ():
-            since = end - timedelta(weeks=weeks)
-            if since <= max(utc(first), wanted.window.since):
-                break
+        begin = max(utc(first), wanted.window.since)
+        weeks = 1
+        while turns > _FEW and weeks <= _WEEKS and (since := end - timedelta(weeks=weeks)) > begin:
             recent = {**given, "recent": as_parameter(since)}
             found = store.query(sql, recent)
             if len(found.rows) >= limit:
                 return found, sql, recent
+            # As far as half as much again needs at this rate: what was read is read again.
+            seen = len(found.rows)
+            weeks *= max(4, 3 * limit // (2 * seen)) if seen else 16
     return store.query(sql, given), sql, given
 
 
