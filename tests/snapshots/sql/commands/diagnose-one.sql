@@ -5,31 +5,22 @@ SELECT
   FROM
   (
    SELECT
-    concat(project, '\n', toString(request_model), '\n', if(by_day, toString(day), '')) AS asked,
-    argMaxIf(toString(response_model), newest, response_model != '') AS answered
+    concat(of, '\n', toString(request), '\n', if(by_day, toString(toDate(newest)), '')) AS asked,
+    argMaxIf(toString(answer), newest, answer != '') AS answered
    FROM
    (
     SELECT
-     project,
-     request_model,
-     response_model,
-     toDate(start_time) AS day,
+     any(project) AS of,
+     any(request_model) AS request,
+     any(response_model) AS answer,
      max(start_time) AS newest
     FROM llm_call
-    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (request_model IN (
-     SELECT request_model
-     FROM llm_call
-     WHERE response_model = ''
-    ))
-    GROUP BY
-     project,
-     request_model,
-     response_model,
-     day
+    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
+    GROUP BY ((cityHash64(project) + (3 * cityHash64(request_model))) + (5 * cityHash64(response_model))) + toUInt16(toDate(start_time))
    )
    ARRAY JOIN [true, false] AS by_day
    GROUP BY asked
-   HAVING (countIf(response_model = '') > 0) AND (answered != '')
+   HAVING (countIf(answer = '') > 0) AND (answered != '')
   )
  ) AS answers).1, answers.2, transform(concat(project, '\n', toString(request_model), '\n'), answers.1, answers.2, toString(request_model)))) AS model,
  count() AS calls,

@@ -40,6 +40,37 @@ FROM
 (
  SELECT
   project,
+  scope AS session_id,
+  '' AS turn_id,
+  '' AS span_id,
+  lower(hex(hash)) AS message,
+  toUnixTimestamp64Nano(first_seen) AS nanoseconds,
+  concat(role, ' message') AS kind,
+  parts AS found,
+  lowerUTF8(parts) AS words,
+  positionCaseInsensitiveUTF8(found, {written:String}) AS at
+ FROM message
+ WHERE (({project:String} = '') OR (project = {project:String})) AND (first_seen >= {from:DateTime64(9, 'UTC')}) AND (first_seen < {to:DateTime64(9, 'UTC')}) AND (at > 0) AND (words LIKE lowerUTF8({written_0:String}))
+ ORDER BY
+  first_seen DESC,
+  hash ASC
+ LIMIT 1 BY hash
+ LIMIT {limit:UInt32}
+);
+
+SELECT
+ kind,
+ project,
+ session_id,
+ turn_id,
+ span_id,
+ message,
+ nanoseconds,
+ substringUTF8(found, greatest(1, toInt64(at) - 60), 300) AS cut
+FROM
+(
+ SELECT
+  project,
   if(t.session_id = '', t.trace_id, t.session_id) AS session_id,
   turn_id,
   span_id,
@@ -88,37 +119,6 @@ FROM
  ORDER BY
   start_time DESC,
   span_id ASC
- LIMIT {limit:UInt32}
-);
-
-SELECT
- kind,
- project,
- session_id,
- turn_id,
- span_id,
- message,
- nanoseconds,
- substringUTF8(found, greatest(1, toInt64(at) - 60), 300) AS cut
-FROM
-(
- SELECT
-  project,
-  scope AS session_id,
-  '' AS turn_id,
-  '' AS span_id,
-  lower(hex(hash)) AS message,
-  toUnixTimestamp64Nano(first_seen) AS nanoseconds,
-  concat(role, ' message') AS kind,
-  parts AS found,
-  lowerUTF8(parts) AS words,
-  positionCaseInsensitiveUTF8(found, {written:String}) AS at
- FROM message
- WHERE (({project:String} = '') OR (project = {project:String})) AND (first_seen >= {from:DateTime64(9, 'UTC')}) AND (first_seen < {to:DateTime64(9, 'UTC')}) AND (at > 0) AND (words LIKE lowerUTF8({written_0:String}))
- ORDER BY
-  first_seen DESC,
-  hash ASC
- LIMIT 1 BY hash
  LIMIT {limit:UInt32}
 );
 
