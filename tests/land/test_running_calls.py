@@ -22,7 +22,7 @@ import turnspan
 from support.cluster import Cluster
 from support.landing import insert
 from support.representatives import first_on
-from support.rows import PROJECT, T0, call, message, said
+from support.rows import PROJECT, T0, call, message, said, turn
 from turnspan import config
 from turnspan.pipeline.processor import RecordProcessor
 from turnspan.redaction.truncate import HELD_BACK
@@ -346,7 +346,8 @@ def states(dsn: Dsn) -> list[tuple[Any, ...]]:
 
 @pytest.mark.release
 def test_calls_that_have_not_ended_on_a_cluster(cluster: Cluster) -> None:
-    """Each is replayed from its shard, and is not shown beside its row of a call that ended."""
+    """Each is replayed from its shard, and is not shown beside its row of a call that ended.
+    Lists have the turns with rows."""
     cluster.migrate("kept")
     sessions = ("s1", "s2", "s3", "s4")
     with open_store(cluster.dsn("kept")) as store:
@@ -354,11 +355,19 @@ def test_calls_that_have_not_ended_on_a_cluster(cluster: Cluster) -> None:
             asked = message("user", said("hi"), scope=session)
             at: dict[str, Any] = {"project": PROJECT, "session_id": session, "start_time": T0}
             more: dict[str, Any] = {"status": "running", "writer": "w", "written_at": T0}
-            calls = [RunningCall(span_id=one, **at, **more) for one in ("open", "over")]
-            insert(store, asked, *calls, call("over", session_id=session))
+            calls = [
+                RunningCall(span_id=one, turn_id=f"{one}-{session}", **at, **more)
+                for one in ("open", "over")
+            ]
+            over = turn(calls[1].turn_id, session_id=session)
+            insert(store, asked, *calls, call("over", session_id=session), over)
         for session in sessions:
             steps = replay(store, PROJECT, session).steps
             found = {one.span_id: one.status for one in steps if isinstance(one, CallRecord)}
-            assert (found, len(steps)) == ({"over": "final", "open": "running"}, 2)
+            assert (found, len(steps)) == ({"over": "final", "open": "running"}, 3)  # and a turn
+        wanted = TurnListFilter(PROJECT)
+        assert {one.turn for one in turns_page(store, wanted).turns} == {
+            f"over-{session}" for session in sessions
+        }
         interrupt_work(store, ["w"])
         assert not outline(store, PROJECT, "s1").running
