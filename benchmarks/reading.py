@@ -96,7 +96,7 @@ def fill(store: Store, sessions: int) -> None:
 
 def main() -> None:
     """Print every figure."""
-    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("folder", type=Path)
     options.add_argument("--sessions", type=int, default=250_000)
     options.add_argument("--rounds", type=int, default=3)
