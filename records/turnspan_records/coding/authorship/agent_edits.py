@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from turnspan_records.coding.authorship.edits import FileChange, added, blocks, key_of, weight
 
@@ -80,6 +80,10 @@ EditedLine: TypeAlias = tuple[Edit, int]
 """A line of a file: the edit by which it is what it is, and which of the edit's lines."""
 
 
+_LARGEST: Final = 3_000
+"""Lines of a file that is known whole: each edit keeps it as it left it."""
+
+
 def replay(edits: Iterable[Edit]) -> None:
     """Find which lines each edit wrote, by what edits before it left in the same file, and when a
     later one replaced them. The oldest edit is the first.
@@ -93,7 +97,8 @@ def replay(edits: Iterable[Edit]) -> None:
         held, old = standing[edit.place], files.get(edit.place)
         edit.texts = list(edit.change.after or ())
         edit.keys = [key_of(one) for one in edit.texts]
-        files[edit.place] = edit.file = _file(edit, old, held)
+        after = _file(edit, old, held)
+        files[edit.place] = edit.file = after if after and len(after) <= _LARGEST else None
         if edit.change.after is None:
             continue
         if edit.file is None:
@@ -189,7 +194,10 @@ def _merged(old: list[EditedLine], edit: Edit, lines: Sequence[int]) -> list[Edi
 
 def _by_lines(edit: Edit, held: dict[str, EditedLine]) -> set[str]:
     """Which lines an edit wrote in a file that is not known whole; the keys that it took away."""
-    before = edit.change.before or ()
+    before = edit.change.before
+    if before is None:
+        edit.written = {at for at, key in enumerate(edit.keys) if key not in held}
+        return set(held).difference(edit.keys)
     old = [key_of(one) for one in before]
     edit.written = set(added(old, edit.keys))
     gone = set(old).difference(edit.keys)
