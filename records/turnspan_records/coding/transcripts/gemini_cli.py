@@ -1,7 +1,7 @@
 """Gemini CLI's sessions, and those of Qwen Code, which is a fork of it.
 
 Source: ``packages/core/src/services/chatRecordingService.ts`` and ``chatRecordingTypes.ts`` of
-google-gemini/gemini-cli (0.9 to 0.4x) and of QwenLM/qwen-code (0.2 to 0.21), and real files of
+google-gemini/gemini-cli (0.9 to 0.61) and of QwenLM/qwen-code (0.2 to 0.21), and real files of
 them. Three forms:
 
 - one JSON document, ``chats/session-<minute>-<id>.json`` (Gemini CLI before 0.40, first Qwen Code);

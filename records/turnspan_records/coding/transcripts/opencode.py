@@ -1,7 +1,7 @@
 """OpenCode's sessions: its database, its storage folder, and what ``opencode export`` writes.
 
 Source: ``packages/opencode/src/session/session.sql.ts`` and ``message-v2.ts`` of sst/opencode (now
-anomalyco/opencode; 0.1 to 1.3), and real exports of 1.2.5. From 1.2 on a session is in
+anomalyco/opencode; 0.1 to 1.18), and real exports of 1.2.5. From 1.2 on a session is in
 ``opencode.db`` (SQLite: ``session``, ``message``, ``part``), before in ``storage/session/PROJECT``,
 ``storage/message/SESSION`` and ``storage/part/MESSAGE``; where both have it, the database holds.
 
