@@ -192,6 +192,7 @@ def test_budgets_are_of_pods_that_are_there() -> None:
         assert budget["spec"]["selector"]["matchLabels"] in labels
 
 
+@pytest.mark.release
 def test_the_jobs_do_what_they_are_for(
     deployment: Deployment, demo_blocks: Mapping[str, bytes], tmp_path: Path
 ) -> None:

@@ -141,6 +141,7 @@ def test_a_call_too_large_for_the_memory(server_dsn: Dsn) -> None:
     trial.accounted("one call too large for the server's memory")
 
 
+@pytest.mark.release
 @first_on("server")
 def test_rows_of_a_thousand_weeks(store_dsn: Dsn) -> None:
     """One code says "too many parts" for a table and for one insert's rows. The first time cures;

@@ -134,9 +134,10 @@ def test_gunicorn(store_dsn: Dsn, kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("store_kind", "limit"),
-    [pytest.param("embedded", "3", marks=pytest.mark.release), ("server", "1000")],
+    [("embedded", "3"), ("server", "1000")],
     indirect=["store_kind"],
 )
+@pytest.mark.release
 def test_celery(store_dsn: Dsn, tmp_path: Path, limit: str) -> None:
     """Prefork workers that are replaced after three tasks, and such that are ended right after
     their last one."""

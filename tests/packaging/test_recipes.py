@@ -219,6 +219,7 @@ def sources(tmp_path: Path) -> Sources:
     return made
 
 
+@pytest.mark.release
 def test_a_diagnostic_takes_one_file(sources: Sources) -> None:
     """It answers about a recorded turn, and is listed."""
     recipe = Recipe.of("Add a diagnostic")

@@ -783,7 +783,7 @@ def test_what_the_counter_of_unrecorded_calls_sees(
 
     class Seen(ClientConnection):
         def __init__(self, *args: Any, **kwargs: Any) -> None:
-            seen.append(INSIDE.get())
+            seen.append(bool(INSIDE.get()))
             super().__init__(*args, **kwargs)
 
     options: Any = {"create_connection": Seen}
