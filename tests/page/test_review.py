@@ -84,7 +84,6 @@ def told(folder: Path, *turns: str) -> list[JudgmentRecord]:
         return [one for id_ in turns for one in judgments(store, PROJECT, "turn", id_)]
 
 
-@pytest.mark.release
 def test_fifty_verdicts_by_keys(look: Look, page: ServedPage) -> None:
     """Two keys a verdict at most, no mouse; each is of the turn that was shown. Hostile text is
     text."""

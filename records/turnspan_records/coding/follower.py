@@ -120,7 +120,7 @@ _RESTED: Final = {
 def _interrupt_rested(store: Store) -> None:
     """End the turns whose row, written each time a file of their session grew, is old."""
     given: dict[str, Any] = {"before": time.time_ns() - round(LIVE_SECONDS * 1e9)}
-    rows = store.query(statement("coding/rested_sessions"), given).rows
+    rows = store.query(statement("coding/rested_sessions"), given, {"final": 0}).rows
     for at in range(0, len(rows), _TOGETHER):  # those alone are read whole
         given["sessions"] = [str(row[0]) for row in rows[at : at + _TOGETHER]]
         sql = statement("coding/interrupt_rested", **rewritten(TurnSummary, _RESTED))
