@@ -30,12 +30,13 @@ _VOLATILE_KEY = later(
     re.IGNORECASE,
 )
 _VOLATILE_TEXT = later(
+    r"(?=[\da-fA-Frcmijt])(?:"  # how each of these begins: other places are passed over at once
     r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"  # uuid
     r"|\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?"  # ISO time
-    r"|\b\d{2}:\d{2}:\d{2}(?:[.,]\d+)?\b"  # time of day
-    r"|\b1[5-9]\d{8}(?:\d{3}){0,3}(?:\.\d+)?\b"  # epoch in s, ms, us, ns
-    r"|\b(?:req|call|msg|run|id|job|tmp)[_-][0-9A-Za-z]{8,}\b"  # request ids
-    r"|\b[0-9a-f]{16,64}\b"  # hex digests and ids
+    r"|\b(?:\d{2}:\d{2}:\d{2}(?:[.,]\d+)?\b"  # time of day
+    r"|1[5-9]\d{8}(?:\d{3}){0,3}(?:\.\d+)?\b"  # epoch in s, ms, us, ns
+    r"|(?:req|call|msg|run|id|job|tmp)[_-][0-9A-Za-z]{8,}\b"  # request ids
+    r"|[0-9a-f]{16,64}\b))"  # hex digests and ids
 )
 
 
