@@ -129,7 +129,8 @@ def test_a_turn_runs_then_ends_and_lands_once(
     os.utime(other.path)
     left = ClaudeSession(other.path.with_name(f"{THIRD}.jsonl"))
     left.ask("Left")  # of an agent that was killed long ago
-    os.utime(left.path, (time.time() - 7_200,) * 2)
+    long_ago = time.time() - 7_200
+    os.utime(left.path, (long_ago, long_ago))
     assert follower.land()
     assert ask(embedded_dsn, TURNS) == [*whole[1:], ("Left", "interrupted", 0, 0)]
     follower.close()

@@ -96,7 +96,7 @@ def test_a_gemini_session_begins_with_what_the_tool_puts_in() -> None:
     nothing. A command that ended with another code than 0 has failed."""
     said = "<untrusted_context>\nOutput: Exit Code: 0\nExit Code: 3\nProcess Group PGID: 7\n"
     response = {"functionResponse": {"response": {"output": said}}}
-    run = {"id": "c1", "name": "run_shell_command", "args": {}, "status": "success"}
+    run: dict[str, Any] = {"id": "c1", "name": "run_shell_command", "args": {}, "status": "success"}
     context = {"id": "context", "type": "user", "content": [{"text": "<session_context>"}]}
     events, seen = read(
         GEMINI_CLI,
