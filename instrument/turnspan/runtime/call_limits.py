@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from turnspan.runtime.errors import ConfigError, TurnspanLimitReached
 from turnspan.runtime.guard import errors, warn_once
@@ -74,9 +74,21 @@ def read(text: str) -> LimitSet:
     return LimitSet(**values)
 
 
+class LimitedTurn(Protocol):
+    """What limits ask of a turn."""
+
+    id: str
+    rounds: int
+    parent: Any
+
+    @property
+    def repeated_tools(self) -> int:
+        """How often in a row the newest tool call was made."""
+        ...
+
+
 class LimitsInForce:
-    """Limits with the counter of what they count by themselves. A turn is a ``Turn`` of the room
-    ``turn``, which is above this one."""
+    """Limits with the counter of what they count by themselves."""
 
     __slots__ = ("_own", "limits")
 
@@ -84,12 +96,12 @@ class LimitsInForce:
         self.limits = limits
         self._own = UsageCounter()
 
-    def counters(self, turn: Any, session: str) -> list[UsageCounter]:
+    def counters(self, turn: LimitedTurn | None, session: str) -> list[UsageCounter]:
         """What a call here counts for; outside of any turn or session these limits themselves."""
         per = self.limits.per
         if per == "turn" and turn is not None and turn.id.strip("0"):  # else no provider is set up
             found: list[UsageCounter] = []
-            around = turn
+            around: LimitedTurn | None = turn
             while around is not None:  # of a nested agent: those around it as well
                 found.append(counters.of(f"turn:{around.id}"))
                 around = around.parent
@@ -130,7 +142,7 @@ class LimitedCall:
 
 
 def reserve(
-    in_force: Sequence[LimitsInForce], turn: Any, session: str, rounds: bool
+    in_force: Sequence[LimitsInForce], turn: LimitedTurn | None, session: str, rounds: bool
 ) -> LimitedCall | None:
     """Count a call that is about to be made; ``rounds``: whether it is a round of its turn.
 
@@ -167,7 +179,7 @@ def _check(limits: LimitSet, counter: UsageCounter) -> None:
             raise TurnspanLimitReached("seconds", limits.seconds, round(passed, 3), limits.per)
 
 
-def _check_turn(limits: LimitSet, turn: Any) -> None:
+def _check_turn(limits: LimitSet, turn: LimitedTurn) -> None:
     if limits.rounds is not None and turn.rounds >= limits.rounds:
         raise TurnspanLimitReached("rounds", limits.rounds, turn.rounds, limits.per)
     if limits.repeats is not None:
