@@ -65,6 +65,13 @@ class Edit:
     """The file as agents left it, with this edit; None where the records do not tell. Lines that
     somebody else put in since may lack."""
 
+    def add(self, texts: Sequence[str]) -> range:
+        """More lines that it left in the file; which of its lines they are."""
+        first = len(self.texts)
+        self.texts += texts
+        self.keys += map(key_of, texts)
+        return range(first, len(self.texts))
+
     def lasting(self) -> list[str]:
         """The keys of lines that it wrote, without those that say nothing of their own and those
         that the same turn replaced."""
@@ -95,8 +102,7 @@ def replay(edits: Iterable[Edit]) -> None:
     files: dict[str, list[EditedLine] | None] = {}
     for edit in edits:
         held, old = standing[edit.place], files.get(edit.place)
-        edit.texts = list(edit.change.after or ())
-        edit.keys = [key_of(one) for one in edit.texts]
+        edit.add(edit.change.after or ())
         after = _file(edit, old, held)
         files[edit.place] = edit.file = after if after and len(after) <= _LARGEST else None
         if edit.change.after is None:
@@ -119,14 +125,14 @@ def _file(
 ) -> list[EditedLine] | None:
     """The file after an edit, None where it is not known; notes which lines the edit wrote."""
     before, after = edit.change.before, edit.change.after
-    if after is None or (before is not None and (old is None or not before)):
+    if after is None:
         return None
-    if before is None and old is None:
+    if before is not None:
+        return _replaced(edit, old, before, after) if old is not None and before else None
+    if old is None:
         made = [held.get(key, (edit, at)) for at, key in enumerate(edit.keys)]
-    elif before is None or old is None:
-        made = _merged(old or [], edit, range(len(after)))
     else:
-        return _replaced(edit, old, before, after)
+        made = _merged(old, edit, range(len(after)))
     edit.written = {at for one, at in made if one is edit}
     return made
 
@@ -143,17 +149,14 @@ def _replaced(
             made += old[end:at]
             made += _merged(old[at : at + many], edit, range(len(after)))
             end = at + many
-    text, part = "\n".join(texts), "\n".join(before)
     if end:
         made += old[end:]
-    elif part in text:
-        lines = text.replace(part, "\n".join(after)).split("\n")
-        first = len(edit.texts)  # behind what the tool states: the whole lines that it became
-        edit.texts += lines
-        edit.keys += map(key_of, lines)
-        made = _merged(old, edit, range(first, len(edit.texts)))
     else:
-        return _beside_others(edit, old, before)
+        text, part = "\n".join(texts), "\n".join(before)
+        if part not in text:
+            return _beside_others(edit, old, before)
+        # Behind what the tool states: the whole lines that it became.
+        made = _merged(old, edit, edit.add(text.replace(part, "\n".join(after)).split("\n")))
     edit.written = {at for one, at in made if one is edit}
     return made
 
@@ -213,9 +216,5 @@ def _complete(edit: Edit, old: str, held: dict[str, EditedLine]) -> set[str]:
         text = earlier.texts[at]
         if old and old in text and text.strip() != old.strip():
             gone.add(key)
-            lines = text.replace(old, new).split("\n")
-            first = len(edit.texts)
-            edit.texts.extend(lines)
-            edit.keys.extend(map(key_of, lines))
-            edit.written.update(range(first, len(edit.texts)))
+            edit.written.update(edit.add(text.replace(old, new).split("\n")))
     return gone

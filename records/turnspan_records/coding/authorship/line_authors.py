@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -167,11 +167,13 @@ class LineAuthors:
         if own:
             wanted = set(matching.keys)
             fresh = [one for one in own if one.time > arrival.since - SLACK]
-            for edits, doubt in ((fresh, 1), (own[: len(own) - len(fresh)], 2)):
-                index = edits_by_line(edits, wanted, commit)
-                matching.by_lines(self._not_committed(index, commit), doubt)
-                if edits is fresh:
-                    matching.by_files(own, commit, self._is_free(commit))
+            index = edits_by_line(fresh, wanted, commit)
+            matching.by_lines(self._not_committed(index, commit), 1)
+            matching.by_files(
+                own, commit, lambda edit, at: not self._is_committed(edit, edit.keys[at], commit)
+            )
+            index = edits_by_line(own[: len(own) - len(fresh)], wanted, commit)
+            matching.by_lines(self._not_committed(index, commit), 2)
             matching.by_parts(fresh, self._origins, parents)
             matching.by_division(fresh)
         if None in matching.matches:
@@ -215,9 +217,6 @@ class LineAuthors:
             key: [one for one in places if not self._is_committed(one[0], key, commit)]
             for key, places in index.items()
         }
-
-    def _is_free(self, commit: Commit) -> Callable[[Edit, int], bool]:
-        return lambda edit, at: not self._is_committed(edit, edit.keys[at], commit)
 
     def _is_committed(self, edit: Edit, key: str, before: Commit) -> bool:
         found = self._arrivals_by_key(edit.path).get(checksum(key), ())

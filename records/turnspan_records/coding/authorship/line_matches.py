@@ -87,11 +87,12 @@ class LineMatching:
     def _by_file(
         self, file: Sequence[EditedLine], came: dict[int, int], free: Callable[[Edit, int], bool]
     ) -> None:
-        wrote: dict[Edit, list[int]] = defaultdict(list)
+        wrote: dict[Edit, list[int]] = {file[place][0]: [] for place in came}
         for place, (edit, line) in enumerate(file):
-            if line not in edit.written and place in came:
-                self._others.add(came[place])
-            elif line in edit.written and free(edit, line):
+            if line not in edit.written:
+                if place in came:
+                    self._others.add(came[place])
+            elif edit in wrote and free(edit, line):
                 wrote[edit].append(place)
         for edit, places in wrote.items():
             says = {one: weight(edit.keys[file[one][1]]) for one in places}
