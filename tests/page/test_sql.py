@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import orjson
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from support.pages import Look, Reply, ServedPage
 from turnspan_console.values import dollars
@@ -122,6 +122,24 @@ def test_without_the_editor_there_is_a_field(look: Look, demo_page: ServedPage) 
     seen.page.click("text=Use count")
     seen.press("Control+Enter")
     expect(seen.page.locator(ROWS)).to_have_count(1)
+
+
+def test_the_editor_comes_while_somebody_types(look: Look, demo_page: ServedPage) -> None:
+    """Each key is in the text, and the next one goes where the last one went."""
+    seen = look(demo_page, "/turns?project=demo")
+    held: list[Route] = []
+    seen.page.route("**/static/editor.js", lambda route: held.append(route))
+    seen.go("/sql")
+    seen.page.click("textarea")
+    seen.press("Control+a")
+    seen.page.keyboard.type("SELECT 1 AS one,")
+    seen.page.wait_for_function("document.querySelector('textarea').value.endsWith('one,')")
+    held.pop().continue_()
+    typed = " ".join(str(number) for number in range(40))
+    seen.page.keyboard.type(f" '{typed}'", delay=10)
+    text = seen.page.get_by_role("textbox", name="Statement")
+    expect(seen.page.locator(".cm-content")).to_have_text(f"SELECT 1 AS one, '{typed}'")
+    expect(text).to_be_focused()
 
 
 def test_a_chart_and_a_plan(look: Look, demo_page: ServedPage) -> None:

@@ -30,8 +30,9 @@ export function StatementField({ text, words, problem, changed, control }: Props
   const { file } = useFile<typeof Editors>("/static/editor.js");
   useEffect(() => {
     if (!file || !place.current) return;
+    place.current.hidden = false; // now: what is hidden takes no focus
     const opened = file.open(place.current, {
-      text: now.current.text,
+      text: plain.current?.value ?? now.current.text, // with keys that are not drawn yet
       label: LABEL,
       changed: (next) => now.current.changed(next),
     });
