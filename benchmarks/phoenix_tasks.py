@@ -6,6 +6,7 @@ import re
 
 from beside_phoenix import ERROR, SESSION
 from page_person import Doing, Person
+from playwright.sync_api import expect
 
 JUDGED = 20
 """Turns to be judged."""
@@ -73,12 +74,13 @@ def judged(person: Person) -> None:
     """A note to each trace: an answer that should have been has no form of its own."""
     _project(person)
     person.clicks_on("agent")
+    person.clicks_on(person.page.get_by_role("button", name="Take notes"))  # stays open
     for number in range(JUDGED):
-        person.clicks_on(person.page.get_by_role("button", name="Take notes"))
-        person.clicks_on(person.page.get_by_role("textbox").last)
+        note = person.page.get_by_placeholder("Add a note")
+        person.clicks_on(note)
         person.types("wrong. Yes.")
         person.presses("Enter")
-        person.sees("wrong. Yes.")
+        expect(note).to_have_value("")
         if number < JUDGED - 1:
             person.clicks_on(person.page.get_by_role("button", name="Next trace"))
 
@@ -97,6 +99,7 @@ def export(person: Person) -> None:
     for at in (0, 1, 2):
         person.clicks_on(person.page.locator("tbody tr").nth(at).locator("td").first)
     person.clicks_on(person.page.get_by_role("button", name="Download selection"))
+    person.page.evaluate("window.showSaveFilePicker = undefined")  # as in Firefox: no driver has it
     with person.page.expect_download():
         person.clicks_on(person.page.get_by_role("button", name="Download", exact=True))
 
