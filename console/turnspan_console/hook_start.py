@@ -1,7 +1,7 @@
 """How ``turnspan hooks run`` begins: the coding agent that calls it waits for milliseconds only.
 
 The event is read, and a child goes on with it. Nothing is imported before that which the
-interpreter has not imported already.
+interpreter has not imported already, but the clock.
 """
 
 from __future__ import annotations
@@ -9,17 +9,22 @@ from __future__ import annotations
 import io
 import os
 import sys
+import time
+from typing import Final
 
+AT: Final = "_TURNSPAN_HOOK_AT"
+"""The environment variable of the child: when the agent called, in seconds since the epoch. Until
+the child looks at files, the agent may have gone on."""
 _LONGEST = 16 * 2**20
 """Characters of an event."""
-_CHILD = "_TURNSPAN_HOOK_CHILD"
 
 
 def leave_to_child() -> None:
     """Go on in a child that the agent does not wait for, and whose end does not end with it; this
     process exits with 0."""
-    if os.environ.pop(_CHILD, ""):
+    if AT in os.environ:
         return
+    os.environ[AT] = repr(time.time())
     event = sys.stdin.read(_LONGEST) if sys.stdin is not None else ""
     if sys.platform == "win32":
         import subprocess
@@ -30,7 +35,6 @@ def leave_to_child() -> None:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, _CHILD: "1"},
             creationflags=flags,
             text=True,
         )

@@ -17,6 +17,7 @@ from support.claude_sessions import ClaudeSession
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.checks.hooks import hook_checks
 from turnspan_console.cli import turnspan
+from turnspan_console.hook_start import AT
 from turnspan_records.access import open_dsn
 
 pytestmark = pytest.mark.with_schema
@@ -47,7 +48,7 @@ class Work:
         identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
         subprocess.run(["git", *identity, *words], cwd=self.repository, check=True)
 
-    def hook(self, event: str) -> None:
+    def hook(self, event: str, at: float | None = None) -> None:
         said = {
             "hook_event_name": event,
             "session_id": self.session.id,
@@ -58,12 +59,18 @@ class Work:
             turnspan,
             ["hooks", "run", "claude-code", "--store", str(self.dsn)],
             input=json.dumps(said),
+            env={AT: repr(at)} if at is not None else None,
         )
         assert (run.exit_code, run.output) == (0, "")
 
     def turn(self, text: str, **edits: tuple[str, str]) -> None:
         """The user asks, and the agent edits the files ``name``.py."""
         self.hook("UserPromptSubmit")
+        self.edit(text, **edits)
+        self.hook("Stop")
+
+    def edit(self, text: str, **edits: tuple[str, str]) -> None:
+        """A turn whose hooks are late."""
         self.session.ask(text)
         for name, (old, new) in edits.items():
             self.turns += 1
@@ -78,7 +85,6 @@ class Work:
                 self.session.use(f"req_{self.turns}", f"toolu_{self.turns}", "Write", **given)
             self.session.result(f"toolu_{self.turns}", "ok")
         self.session.answer(f"req_end_{self.turns}", "Done")
-        self.hook("Stop")
 
     def judged(self) -> dict[str, str]:
         with open_dsn(self.dsn) as store:
@@ -163,6 +169,40 @@ def test_what_becomes_of_edits_is_the_turns_outcome(server_dsn: Dsn, tmp_path: P
     with open_dsn(server_dsn) as store:
         rows = {str(row[0]): str(row[1]) for row in store.query(JUDGED).rows}
     assert rows == {**whole, "kept": "rejected"}
+
+
+@pytest.mark.usefixtures("slow_users")
+def test_hooks_that_come_late_judge_what_was_then(server_dsn: Dsn, tmp_path: Path) -> None:
+    """The agent goes on while they begin to work: a prompt is overtaken by the end of its own turn,
+    or finds a file that the agent has edited again; a turn's end finds one that its user edited."""
+
+    def now() -> float:
+        at = time.time()
+        time.sleep(0.02)  # a file's time lags behind by some milliseconds
+        return at
+
+    work = Work(tmp_path, server_dsn)
+    prompt = now()
+    work.edit("overtaken", a=("one", "1"))
+    work.hook("Stop")
+    work.hook("UserPromptSubmit", prompt)
+    assert work.judged() == {}
+    work.file.write_text("i\ntwo\n")
+    time.sleep(0.02)
+    prompt = now()
+    work.edit("edits again", a=("two", "2"), b=("", "new"))
+    work.hook("UserPromptSubmit", prompt)
+    work.hook("Stop")
+    assert work.judged() == {}  # nobody knows any more
+    prompt = now()
+    work.edit("edits one of two", a=("2", "II"))
+    work.hook("UserPromptSubmit", prompt)
+    stop = now()
+    assert work.judged() == {"edits again": "used"}  # by the file that nobody edited since
+    work.file.write_text("i\nII and more\n")
+    work.hook("Stop", stop)
+    work.hook("UserPromptSubmit")
+    assert work.judged() == {"edits again": "used", "edits one of two": "modified"}
 
 
 @pytest.mark.usefixtures("slow_users")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,11 +130,12 @@ def run(tool: str) -> None:
     \b
       turnspan hooks run claude-code < event.json
     """
+    from turnspan_console.hook_start import AT
     from turnspan_records.coding.hook_events import forget_failure, land_event, remember_failure
 
     dsn = chosen_dsn()
     try:
-        land_event(tool, sys.stdin.read(), dsn)
+        land_event(tool, sys.stdin.read(), dsn, at=float(os.environ.pop(AT, 0)) or time.time())
     except Exception as error:  # noqa: BLE001  an agent must not fail for its record
         remember_failure(dsn, tool, error)
     else:

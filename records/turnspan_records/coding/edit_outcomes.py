@@ -5,6 +5,10 @@ before. When the user writes the next prompt, or ends the session, the same file
 again: as the agent left them is ``used``, as they were before (undone, ``git restore``, ``git
 revert``, deleted) is ``rejected``, anything else ``modified``. The judgment's author is a machine:
 a person's holds before it (``annotation_current``).
+
+A hook works while the agent goes on, and may be overtaken by the next one. So what counts is when
+the agent called it: a prompt says nothing of a turn that ended later, and a file that changed later
+says nothing of what was there then.
 """
 
 from __future__ import annotations
@@ -43,6 +47,7 @@ _KEPT: Final = 30 * 86_400
 _LARGEST: Final = 16 * 2**20
 """Bytes of a file that is looked at."""
 _MISSING: Final = "missing"
+_CHANGED: Final = "changed after the turn"
 
 
 @dataclass(slots=True)
@@ -56,7 +61,7 @@ class EditedTurn:
     files: dict[str, list[str]]
     """By path: the file's state as the agent left it, then those from before."""
     noted_at: float = 0.0
-    """In seconds since the epoch."""
+    """When it had ended, in seconds since the epoch."""
     judged: bool = False
 
 
@@ -67,10 +72,11 @@ class EditJudge:
         spool: of the store; notes are in a folder of it, judgments land from it.
         session_id: the tool's.
         folder: the session's working folder.
+        at: when the agent called, in seconds since the epoch.
     """
 
-    def __init__(self, spool: Spool, session_id: str, folder: Path) -> None:
-        self._spool, self._session, self._folder = spool, session_id, folder
+    def __init__(self, spool: Spool, session_id: str, folder: Path, at: float) -> None:
+        self._spool, self._session, self._folder, self._at = spool, session_id, folder, at
         name = blake2b(session_id.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
         self._path = spool.folder / FOLLOWING / f"{name}.json"
 
@@ -92,7 +98,7 @@ class EditJudge:
         as ``judge``.
         """
         known = self._known()
-        if known is not None and not known.judged and time.time() - known.noted_at < _SOON:
+        if known is not None and not known.judged and self._at - known.noted_at < _SOON:
             return
         self.judge()
         with contextlib.suppress(FileNotFoundError):
@@ -103,16 +109,21 @@ class EditJudge:
                     path.unlink()
 
     def judge(self, edited_again: Collection[str] = ()) -> None:
-        """Judge the turn that was noted last, once, by its files but those that were edited again.
+        """Judge the turn that was noted last, if it had ended then, once, by its files but those
+        that were edited again.
 
         Raises:
             SpoolError: the spool cannot be written.
         """
         known = self._known()
-        if known is None or known.judged:
+        if known is None or known.judged or known.noted_at > self._at:
             return
         outcome = _outcome(
-            {name: one for name, one in known.files.items() if name not in edited_again}
+            {
+                name: states
+                for name, states in known.files.items()
+                if name not in edited_again and _changed_at(Path(name)) <= self._at
+            }
         )
         if outcome:
             annotate(
@@ -148,11 +159,16 @@ class EditJudge:
                     by_file.setdefault(self._folder / change.path, []).append(change)
         if not by_file:
             return
-        files = {str(path): [_state(path), *_before(path, each)] for path, each in by_file.items()}
+        files = {
+            str(path): [self._left(path), *_before(path, each)] for path, each in by_file.items()
+        }
         if known is not None and known.turn_id != turn_id:
             self.judge(edited_again=files)
         until = max(int(edit[2]) for edit in edits)
-        self._write(EditedTurn(project, turn_id, until, files, time.time()))
+        self._write(EditedTurn(project, turn_id, until, files, self._at))
+
+    def _left(self, path: Path) -> str:
+        return _state(path) if _changed_at(path) <= self._at else _CHANGED
 
     def _write(self, noted: EditedTurn) -> None:
         write_whole(self._path, orjson.dumps(asdict(noted)))
@@ -170,6 +186,15 @@ def _outcome(files: Mapping[str, list[str]]) -> str:
         now = _state(Path(name))
         found.add("used" if now == left else "rejected" if now in before else "modified")
     return next(iter(found), "") if len(found) <= 1 else "modified"
+
+
+def _changed_at(path: Path) -> float:
+    """When a file was written, or what is left of its path where it was removed; in seconds since
+    the epoch."""
+    for place in (path, *path.parents):
+        with contextlib.suppress(OSError):
+            return place.stat().st_mtime
+    return 0.0
 
 
 def _state(path: Path) -> str:

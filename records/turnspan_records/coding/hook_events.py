@@ -66,9 +66,15 @@ class HookEvent:
         return cls(str(said.get("hook_event_name", "")), session, folder, path)
 
 
-def land_event(tool: str, text: str, dsn: Dsn) -> None:
+def land_event(tool: str, text: str, dsn: Dsn, *, at: float) -> None:
     """Do what an event asks for: at a prompt or a session's end judge the edits of the turn before,
     at a turn's or a session's end land the transcript, and note the edits that are to be judged.
+
+    Args:
+        tool: as ``turnspan import`` calls it.
+        text: the event, as JSON.
+        dsn: the store.
+        at: when the agent called, in seconds since the epoch.
 
     Raises:
         HookEventError: it is no event.
@@ -78,7 +84,7 @@ def land_event(tool: str, text: str, dsn: Dsn) -> None:
     """
     event = HookEvent.of(tool, text)
     spool = Spool(dsn.spool)
-    judge = EditJudge(spool, event.session_id, event.folder)
+    judge = EditJudge(spool, event.session_id, event.folder, at)
     with judge.alone():
         if event.name == PROMPT:  # before the agent edits again
             judge.judge()
