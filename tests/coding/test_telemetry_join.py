@@ -28,7 +28,10 @@ CALLS = (
     "SELECT session_id, round(duration, 3), time_to_first_chunk, tries, cost_usd, price_version,"
     " response_text, input_tokens FROM llm_call ORDER BY session_id, start_time"
 )
-TOOLS = "SELECT session_id, name, round(duration, 3), result FROM tool_call ORDER BY 1"
+TOOLS = (
+    "SELECT session_id, name, round(duration, 3), attributes['turnspan.coding.decision'],"
+    " attributes['turnspan.coding.decision.source'] FROM tool_call ORDER BY 1"
+)
 TURNS = (
     "SELECT session_id, agent_name, user_message, llm_call_count, tool_call_count, cost_usd,"
     " project FROM turn_summary ORDER BY session_id"
@@ -116,22 +119,26 @@ def telemetry() -> list[Said]:
         "thoughts_token_count": 3,
     }
     counts |= {"model": "gemini-3-pro", "prompt_id": f"{GEMINI}########0"}
+    approved = {"decision": "approved_for_session", "source": "User"}
+    listed = {"function_name": "list_directory", "duration_ms": 40, "decision": "auto_accept"}
     priced = {"query_source": "sdk", "cost_usd": "0.5", "attempt": 2, "ttft_ms": 450}
     return [
         claude("api_request", 2, request_id="req_1", duration_ms=900, **priced),
         claude("api_error", 3, duration_ms=5, status_code=529, error="busy"),
+        claude("tool_decision", 3.5, tool_use_id="toolu_1", decision="accept", source="config"),
         claude("tool_result", 4, tool_use_id="toolu_1", tool_name="Bash", duration_ms=150),
         claude("api_request", 5, request_id="req_2", duration_ms="800", **priced),
         said("codex.user_prompt", 2, CODEX, prompt="[REDACTED]"),
         said("codex.api_request", 2.5, CODEX, duration_ms="500", attempt=1),
         said("codex.sse_event", 3, CODEX, **{"event.kind": "response.created"}),
         said("codex.sse_event", 4, CODEX, **done),
+        said("codex.tool_decision", 4.5, CODEX, call_id="call_1", **approved),
         said("codex.tool_result", 5, CODEX, tool_name="shell", call_id="call_1", duration_ms="70"),
         said("codex.api_request", 6.5, CODEX, duration_ms="250", attempt=0),
         said("codex.sse_event", 7, CODEX, **done),
         said("gemini_cli.user_prompt", 0, GEMINI, prompt="Fix it", prompt_id=f"{GEMINI}########0"),
         said("gemini_cli.api_response", 2, GEMINI, duration_ms=1500, **counts),
-        said("gemini_cli.tool_call", 3, GEMINI, function_name="list_directory", duration_ms=40),
+        said("gemini_cli.tool_call", 3, GEMINI, **listed),
         said("gemini_cli.api_response", 6, GEMINI, duration_ms=2500, **counts),
     ]
 
@@ -179,10 +186,10 @@ def test_each_thing_is_one_record(server_dsn: Dsn, tmp_path: Path, first: str) -
     assert [call[6] for call in calls] == ["", "Done"] * 3
     assert [call[7] for call in calls] == [103] * 2 + [100] * 2 + [50] * 2
     tools = ask(server_dsn, TOOLS)
-    assert [tool[1:3] for tool in tools] == [
-        ("Bash", 0.15),
-        ("shell", 0.07),
-        ("list_directory", 0.04),
+    assert [tool[1:] for tool in tools] == [
+        ("Bash", 0.15, "accept", "config"),
+        ("shell", 0.07, "accept", "user"),
+        ("list_directory", 0.04, "accept", "auto"),
     ]
     turns = ask(server_dsn, TURNS)
     assert [turn[1:5] for turn in turns] == [
@@ -217,9 +224,9 @@ def test_without_transcripts_telemetry_makes_the_records(server_dsn: Dsn) -> Non
         (GEMINI, "gcp.gemini", "gemini-3-pro", 50, 10, 3, 2.5, 1, ""),
     ]
     tools = ask(server_dsn, TOOLS)
-    assert [tool[:3] for tool in tools] == [
-        (CODEX, "shell", 0.07),
-        (GEMINI, "list_directory", 0.04),
+    assert tools == [
+        (CODEX, "shell", 0.07, "accept", "user"),
+        (GEMINI, "list_directory", 0.04, "accept", "auto"),
     ]
     turns = ask(server_dsn, TURNS)
     assert [turn[1:5] for turn in turns] == [("codex", "", 3, 1), ("gemini-cli", "Fix it", 2, 1)]

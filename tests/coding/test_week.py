@@ -91,12 +91,34 @@ def _working() -> list[Record]:
     return found
 
 
+def _counted() -> list[Record]:
+    """What the agent counted of a session of the project, sent as another project; of a session
+    without turns; and tools that were let run or not."""
+    found: list[Record] = []
+    counts = (("w2", "lines_added", "12.0"), ("w2", "user_seconds", "61.26"), ("x", "commits", "1"))
+    for number, (session_id, what, value) in enumerate(counts):
+        span = SpanRow("claude-code", session_id=session_id, name="coding.metric")
+        span.span_id = span.trace_id = f"{number}" * 16
+        span.start_time = T0 + 60 * SECOND
+        span.attributes = {
+            "turnspan.coding.metric": what,
+            "turnspan.coding.metric.value": value,
+            "turnspan.coding.metric.series": str(number),
+        }
+        found.append(span)
+    let = {"turnspan.coding.decision": "accept", "turnspan.coding.decision.source": "user"}
+    found.append(_shell("let", 210, "w1", "rm a", session_id="w1", attributes=let))
+    not_let = {"failed": True, "error_type": "rejected"}
+    found.append(_shell("not let", 211, "w1", "rm b", session_id="w1", **not_let))
+    return found
+
+
 @pytest.fixture(scope="module")
 def filled(kept_stores: KeptStores) -> Iterator[Store]:
     """Coding sessions, another agent's in its project, a running turn, and the week after. On a
     server, which commands open beside the test."""
     with kept_stores.lend("server") as store:
-        insert(store, *session("s1"), *session("s2"), *_working(), *_compacted())
+        insert(store, *session("s1"), *session("s2"), *_working(), *_compacted(), *_counted())
         insert(store, *(row for row in shop_session()))
         running: dict[str, Any] = {"status": "running", "stop_reason": "", "session_id": "h"}
         insert(store, coding_turn("h1", 300, HOSTILE, **running))
@@ -121,6 +143,17 @@ def test_spending(filled: Store) -> None:
     assert named["task", "test"]["turns"] == 2
     shop = rows(week_report(filled, WEEK, project="shop"), "week_spending")
     assert {row["name"] for row in shop} == {"shop", "not named", "gpt-4o"}
+
+
+def test_counted(filled: Store) -> None:
+    """By the repository and agent of a session's turns, whatever project sent the metrics."""
+    names = ("agent", "sessions", "user_seconds", "lines_added", "commits", "tools_accepted")
+    for project, more in ((PROJECT, []), ("", [("not named", 1, 0, 0, 1, 0)])):
+        found = rows(week_report(filled, WEEK, project=project), "week_counted")
+        assert picked(found, *names) == [("claude-code", 2, 61.3, 12, 0, 1), *more]
+        assert (found[0]["repository"], found[0]["session"]) == ("parser", "w2")
+        assert found[0]["tools_rejected"] == 1
+    assert not rows(week_report(filled, WEEK, project="shop"), "week_counted")
 
 
 def test_failures(filled: Store) -> None:
@@ -190,7 +223,7 @@ def test_command(filled: Store, tmp_path: Path) -> None:
     assert ".venv/bin/pytest -x" in shown.output and "\x1b[31m" not in shown.output
     told = json.loads(_invoke(filled, "--week", WEEK, "--format", "json").stdout)
     assert [part["name"] for part in told["parts"]] == [
-        *("week_spending", "week_failures", "failing_tools", "loops"),
+        *("week_spending", "week_counted", "week_failures", "failing_tools", "loops"),
         *("week_compactions", "week_prompts", "week_instructions"),
     ]
     assert told["since"] == "2026-09-21T00:00:00+00:00"
@@ -209,7 +242,7 @@ def test_endpoint(filled: Store) -> None:
     query = one.read([("week", WEEK), ("project", PROJECT)], b"")
     answer = one.answered(filled, query, Cancellation())
     assert (answer.before, answer.week, answer.after) == ("2026-W38", WEEK, "2026-W40")
-    assert [len(part.rows) > 0 for part in answer.parts] == [True] * 7
+    assert [len(part.rows) > 0 for part in answer.parts] == [True] * 8
     for part in answer.parts:
         assert filled.query(part.sql).names == tuple(part.columns), part.name
     with pytest.raises(BadRequestError):

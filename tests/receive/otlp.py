@@ -12,8 +12,12 @@ from typing import Any
 
 from google.protobuf.json_format import MessageToDict
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+)
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
+from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
@@ -22,6 +26,8 @@ from turnspan.content.model import as_dict, as_list
 T0 = time.time_ns() - 3_600 * 10**9
 """When hand-made spans begin: an hour ago, in ns."""
 SECOND = 10**9
+DELTA = AggregationTemporality.AGGREGATION_TEMPORALITY_DELTA
+CUMULATIVE = AggregationTemporality.AGGREGATION_TEMPORALITY_CUMULATIVE
 _IDS = ("traceId", "spanId", "parentSpanId")
 
 
@@ -107,7 +113,41 @@ def logs(salt: str, records: Iterable[Said], *, service: str = "web") -> ExportL
     return made
 
 
-def as_json(made: ExportTraceServiceRequest | ExportLogsServiceRequest) -> bytes:
+@dataclass(frozen=True)
+class Count:
+    """A data point of a story's monotonic sum, in seconds of the story; ``delta`` or cumulative."""
+
+    metric: str
+    value: float
+    attributes: dict[str, Any] = field(default_factory=dict[str, Any])
+    start: float = 0.0
+    at: float = 60.0
+    delta: bool = True
+    service: str = "claude-code"
+
+
+def metrics(counts: Iterable[Count]) -> ExportMetricsServiceRequest:
+    """One export request with these data points, a metric each."""
+    made = ExportMetricsServiceRequest()
+    for one in counts:
+        of_resource = made.resource_metrics.add()
+        of_resource.resource.CopyFrom(Resource(attributes=pairs({"service.name": one.service})))
+        metric = of_resource.scope_metrics.add().metrics.add(name=one.metric)
+        metric.sum.is_monotonic = True
+        metric.sum.aggregation_temporality = DELTA if one.delta else CUMULATIVE
+        point = metric.sum.data_points.add(attributes=pairs(one.attributes))
+        point.start_time_unix_nano = T0 + round(one.start * SECOND)
+        point.time_unix_nano = T0 + round(one.at * SECOND)
+        if isinstance(one.value, int):
+            point.as_int = one.value
+        else:
+            point.as_double = one.value
+    return made
+
+
+def as_json(
+    made: ExportTraceServiceRequest | ExportLogsServiceRequest | ExportMetricsServiceRequest,
+) -> bytes:
     """The request in OTLP's JSON: ids in hex, enumerations as integers."""
 
     def with_hex(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -67,7 +68,14 @@ TRACE = (
         tool_use_id=TOOL_ID,
         full_command="ls /missing",
     ),
-    span("claude_code.tool.blocked_on_user", "claude_code.tool", 3, 4, decision="accept"),
+    span(
+        "claude_code.tool.blocked_on_user",
+        "claude_code.tool",
+        3,
+        4,
+        decision="accept",
+        source="user_temporary",
+    ),
     span(
         "claude_code.tool.execution",
         "claude_code.tool",
@@ -99,6 +107,10 @@ CALLS = (
     " finish_reasons, cost_usd > 0 AS priced FROM llm_call ORDER BY start_time"
 )
 TOOLS = "SELECT name, call_id, arguments, result, failed, error_type, session_id FROM tool_call"
+DECISIONS = (
+    "SELECT call_id, attributes['turnspan.coding.decision'] AS decision,"
+    " attributes['turnspan.coding.decision.source'] AS source, error_type FROM tool_call"
+)
 TURNS = (
     "SELECT session_id, user_id, agent_name, user_message, llm_call_count AS calls,"
     " tool_call_count AS tools, tool_error_count AS errors, input_tokens, round(duration) AS took,"
@@ -261,7 +273,14 @@ LOG = (
     event("user_prompt", 0, prompt="Which files?", prompt_length="12"),
     event("api_request", 1, duration_ms=500, request_id="req_0", **TITLE),
     event("api_request", 2, duration_ms="1000", ttft_ms=450, request_id="req_1", **REQUEST),
-    event("tool_decision", 3, tool_name="Bash", tool_use_id=TOOL_ID, decision="accept"),
+    event(
+        "tool_decision",
+        3,
+        tool_name="Bash",
+        tool_use_id=TOOL_ID,
+        decision="accept",
+        source="user_temporary",
+    ),
     event(
         "tool_result",
         6,
@@ -345,6 +364,37 @@ def test_events_beside_spans_make_no_second_record(embedded_dsn: Dsn, first: str
     assert [(one["name"], one["call_id"], one["failed"]) for one in tools] == [
         ("Bash", TOOL_ID, True)
     ]
+    assert ask(embedded_dsn, DECISIONS) == [
+        {"call_id": TOOL_ID, "decision": "accept", "source": "user_temporary", "error_type": ANY}
+    ]
+
+
+@pytest.mark.parametrize("tracing", [False, True])
+def test_a_rejected_tool_is_a_tool_that_failed(embedded_dsn: Dsn, tracing: bool) -> None:
+    """Nothing tells of its end but the decision; with a span of its own it is still one record."""
+    of = "claude_code.interaction" if tracing else ""
+    rejects = {"decision": "reject", "source": "user_reject"}
+    blocked = replace(TRACE[3], attributes={**STANDARD, **rejects})
+    no = {"tool_name": "Bash", "tool_use_id": TOOL_ID, **rejects}
+    decision = replace(event("tool_decision", 4, **no), of=of)
+    end = replace(event("tool_result", 5, tool_use_id=TOOL_ID, success="false"), of=of)
+    with serving(embedded_dsn) as served:
+        if tracing:
+            send(served, (TRACE[1], blocked))
+            send(served, (TRACE[2], TRACE[5], TRACE[0]))
+        said = tuple(replace(one, of=of) for one in (LOG[0], LOG[2]))
+        for records in ((*said, decision), (decision, end)):
+            send_log(served, records)
+    assert ask(embedded_dsn, DECISIONS) == [
+        {
+            "call_id": TOOL_ID,
+            "decision": "reject",
+            "source": "user_reject",
+            "error_type": "rejected",
+        }
+    ]
+    (turn,) = ask(embedded_dsn, TURNS)
+    assert (turn["tools"], turn["errors"]) == (1, 1)
 
 
 def test_odd_values_of_events_cost_nothing_but_themselves(embedded_dsn: Dsn) -> None:

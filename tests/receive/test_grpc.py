@@ -20,10 +20,13 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
     ExportLogsServiceRequest,
     ExportLogsServiceResponse,
 )
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceResponse,
+)
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.sdk.trace.export import SpanExportResult
 
-from receive.otlp import Made, request
+from receive.otlp import Count, Made, metrics, request
 from receive.serving import Served, serving
 from receive.test_order import TWO_AGENTS, ask
 from turnspan_clickhouse.receive.decoded import InternCache
@@ -162,9 +165,11 @@ def test_a_message_that_is_too_large(served: Served, compression: Any) -> None:
 
 
 def test_other_services(served: Served) -> None:
-    """Metrics are refused with where to send them; there is nothing else."""
-    code, message, _ = refused(served, METRICS, b"", **AS_US)
-    assert (code, "OTEL_METRICS_EXPORTER=none" in message) == ("UNIMPLEMENTED", True)
+    """Metrics are taken, and named where they are left out; other services are not there."""
+    sent = metrics([Count("codex.tool.call", 1)]).SerializeToString()
+    said = ExportMetricsServiceResponse.FromString(call(served, METRICS, sent, **AS_US))
+    assert said.partial_success.rejected_data_points == 1
+    assert "1 refused: codex.tool.call: " in said.partial_success.error_message
     assert refused(served, "/any.Service/Call", b"", **AS_US)[0] == "UNIMPLEMENTED"
 
 

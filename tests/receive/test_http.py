@@ -157,7 +157,9 @@ def test_requests_that_are_refused(embedded_dsn: Dsn) -> None:
     bomb = gzip.compress(bytes(300_000))
     cases: list[tuple[str, str, bytes, dict[str, str], int]] = [
         ("GET", "/v1/traces", b"", {}, 405),
-        ("POST", "/v1/metrics", b"", PROTOBUF, 404),
+        ("POST", "/v1/metrics", b"[]", JSON, 400),
+        ("POST", "/v1/metrics", b"\xff", PROTOBUF, 400),
+        ("POST", "/v1/profiles", b"", PROTOBUF, 404),
         ("POST", "/v1/logs", b"[]", JSON, 400),
         ("POST", "/v1/logs", b"\xff", PROTOBUF, 400),
         ("GET", "/v1/logs", b"", {}, 405),

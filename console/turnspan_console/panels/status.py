@@ -89,5 +89,8 @@ def _print_receivers(page: Page, receivers: Sequence[Mapping[str, Any]]) -> None
         answers = ", ".join(f"{n:,} x {code}" for code, n in sorted(one["answers"].items()))
         under_way = f"{one['traces_under_way']:,} traces under way; answers: {answers or 'none'}"
         page.line((f"    {under_way}", styles.FAINT))
+        left_out = ", ".join(f"{n:,} {name}" for name, n in sorted(one["left_out"].items()))
+        if left_out:
+            page.line((f"    left out: {left_out}", styles.FAINT))
         if one["failure"]:
             page.line((f"    {one['failure']}", styles.BAD))

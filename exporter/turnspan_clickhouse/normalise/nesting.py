@@ -140,6 +140,7 @@ _FILLED = (
     "cost_usd",
     "price_version",
 )
+_DECISION = (semconv.CODING_DECISION, semconv.CODING_DECISION_SOURCE)
 _OF_THE_SDK = ("scope_name", "duration", "tries", "tokens_estimated", "error_type", "error_message")
 """What is the better source's alone: how long it took, and how it failed, each sees in its way."""
 TOLD: Final = frozenset(
@@ -181,6 +182,11 @@ def enrich_tool(inner: ToolCall, outer: ToolCall) -> bool:
     )
     if outer.failed and not inner.failed:
         inner.failed = changed = True
+    known, more = EncodedMap.of(inner.attributes).texts(), EncodedMap.of(outer.attributes).texts()
+    decision = {key: more[key] for key in _DECISION if key in more and key not in known}
+    if decision:
+        inner.attributes = EncodedMap.of({**known, **decision})
+        changed = True
     return changed
 
 

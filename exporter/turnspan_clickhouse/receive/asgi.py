@@ -1,8 +1,8 @@
-"""The ASGI application: OTLP/HTTP as its specification has it, for traces and the events of calls.
+"""The ASGI application: OTLP/HTTP as its specification has it.
 
-``POST /v1/traces`` and ``/v1/logs`` take protobuf and JSON; of logs only the GenAI conventions'
-events are kept. ``/v1/metrics`` is not served (404); ``GET /health`` says whether spans can be
-taken.
+``POST /v1/traces``, ``/v1/logs`` and ``/v1/metrics`` take protobuf and JSON. Of logs the events of
+model calls and coding agents are kept, of metrics what only coding agents count. ``GET /health``
+says whether spans can be taken.
 """
 
 from __future__ import annotations
@@ -21,29 +21,24 @@ from turnspan_clickhouse.receive.grpc_server import GrpcServer
 from turnspan_clickhouse.receive.http_body import (
     ENCODINGS,
     JSON,
+    LOGS,
+    METRICS,
     PROTOBUF,
+    TRACES,
     BodyTooLargeError,
     failure,
     host_name,
     media_type,
     success,
 )
-from turnspan_clickhouse.receive.intake import (
-    LOGS,
-    RETRY_SECONDS,
-    TRACES,
-    Held,
-    Intake,
-    TooMuchError,
-)
+from turnspan_clickhouse.receive.intake import RETRY_SECONDS, Held, Intake, TooMuchError
 from turnspan_clickhouse.receive.receiver import Receiver
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-_SIGNALS = {"/v1/traces": TRACES, "/v1/logs": LOGS}
-_OTHER_SIGNALS = frozenset({"/v1/metrics", "/v1/profiles", "/v1development/profiles"})
+_SIGNALS = {"/v1/traces": TRACES, "/v1/logs": LOGS, "/v1/metrics": METRICS}
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -151,14 +146,6 @@ class ReceiveApp:
             return self._health()
         if not self.intake.allowed(headers.get("authorization", "")):
             raise _HttpRefusal(401, "a bearer token of this receiver is needed")
-        if path in _OTHER_SIGNALS:
-            raise _HttpRefusal(
-                404,
-                f"{path} is not served: Turnspan takes traces, and of logs the events of model"
-                " calls. Send the rest elsewhere (OTEL_METRICS_EXPORTER=none, or"
-                " OTEL_EXPORTER_OTLP_METRICS_ENDPOINT): tokens and costs are in the records",
-                kind=path,
-            )
         if path not in _SIGNALS:
             raise _HttpRefusal(404, f"{path!r} is not served; traces go to /v1/traces")
         if method != "POST":
@@ -206,7 +193,7 @@ class ReceiveApp:
             raise _HttpRefusal(408, "the request took too long to arrive", close=True) from None
         finally:
             held.release()
-        return _Answer(200, success(kind, taken.refused, logs=signal == LOGS), kind)
+        return _Answer(200, success(kind, taken.refused, signal), kind)
 
     async def _body(self, headers: dict[str, str], receive: Receive, held: Held) -> bytes:
         """The body as sent. One that is too large is read for a while, so that its sender gets to

@@ -21,6 +21,12 @@ from turnspan.content.model import text_part
 from turnspan_clickhouse.foreign_dialects.claude_code import number
 from turnspan_clickhouse.receive.decoded import Decoded, ReceivedScope, SpanFields, derived_id
 from turnspan_clickhouse.receive.log_events import LogEvent
+from turnspan_clickhouse.receive.tool_decisions import (
+    REJECTED,
+    ToolDecisions,
+    decision_of,
+    is_rejected,
+)
 
 MAX_SESSIONS = 1_000
 """Sessions whose last prompt and request are remembered."""
@@ -61,6 +67,7 @@ class CodingAgentEvents:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._sessions: OrderedDict[str, _AgentSession] = OrderedDict()
+        self._decisions = ToolDecisions()
 
     def add_spans(self, decoded: Decoded) -> None:
         """Add to a request the spans of its events."""
@@ -78,6 +85,10 @@ class CodingAgentEvents:
             session.prompt = _text(said, "prompt_id") or str(event.time)
             session.text = _text(said, "prompt").removeprefix(_HIDDEN)
             return
+        call_id = _text(said, "call_id")
+        if event.name == "codex.tool_decision":
+            self._decisions.note(session_id, call_id, said)
+            return
         took = round((number(said.get("duration_ms")) or 0.0) * 1e6)
         failed = _failed(said)
         if event.name == "codex.api_request" and not failed:  # its reply is told of later
@@ -92,7 +103,10 @@ class CodingAgentEvents:
         start = event.time - took
         if event.name in _TOOLS:
             name = "tool"
-            attributes |= _tool(said)
+            decision = self._decisions.of(session_id, call_id) or decision_of(said)
+            attributes |= _tool(said) | decision
+            if failed and is_rejected(decision):
+                attributes[semconv.ERROR_TYPE] = REJECTED
         elif event.name not in _CALLS or said.get("event.kind", _DONE) != _DONE:
             return
         else:
@@ -105,25 +119,20 @@ class CodingAgentEvents:
                 start = session.started or start
                 attributes[semconv.TRIES] = session.tries
                 session.started, session.tries = 0, 1
-        own = derived_id(event.name, str(event.time), session_id, _text(said, "call_id"))
+        own = derived_id(event.name, str(event.time), session_id, call_id)
         prompt = _text(said, "prompt_id") or session.prompt
         fields = SpanFields(
             bytes.fromhex(event.trace_id)
             or (derived_id(kind, session_id, prompt) if prompt else own),
             own[:8],
-            b"",
-            "",
-            0,
             f"{kind} {name}",
-            _CLIENT if name == "call" else _INTERNAL,
             min(start, event.time),
             event.time,
             attributes,
-            [],
-            [],
-            _ERROR if failed else _OK,
-            _text(said, "error.message") or _text(said, "error"),
             event.size,
+            kind=_CLIENT if name == "call" else _INTERNAL,
+            status_code=_ERROR if failed else _OK,
+            status_message=_text(said, "error.message") or _text(said, "error"),
         )
         decoded.add(fields, event.resource, _SCOPES[kind])
 

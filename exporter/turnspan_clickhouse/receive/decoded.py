@@ -24,7 +24,14 @@ from opentelemetry.trace import (
 
 from turnspan.content.model import as_list, dumps_text
 from turnspan.runtime.errors import TurnspanError
-from turnspan_clickhouse.receive.log_events import CLAUDE_CODE, CODING_AGENTS, LogEvent, refusal
+from turnspan_clickhouse.receive.log_events import (
+    CLAUDE_CODE,
+    CODING_AGENTS,
+    NOT_TAKEN,
+    LogEvent,
+    refusal,
+)
+from turnspan_clickhouse.receive.receiver_stats import LeftOutCounts
 
 MAX_ATTRIBUTES = 10_000
 """Attributes kept of one span, event or link; what is over is counted on the span."""
@@ -97,6 +104,8 @@ class Decoded:
     coding: list[LogEvent] = field(default_factory=list[LogEvent])
     """Events that spans are to be made of: Claude Code's, and other coding agents'."""
     refused: dict[str, int] = field(default_factory=dict[str, int])
+    left_out: LeftOutCounts = field(default_factory=LeftOutCounts)
+    """Data points, and log records, that are no events of a kind that is kept, by their names."""
     size: int = 0
     parts: int = field(default_factory=lambda: MAX_PARTS)
     """Events and links that may still be kept."""
@@ -143,10 +152,18 @@ class Decoded:
             self.coding.append(event)
             return
         reason = refusal(event)
-        if reason:
+        if reason == NOT_TAKEN:
+            self.leave_out(event.name, reason, one_reason=True)
+        elif reason:
             self._refuse(reason)
         else:
             self.events.append(event)
+
+    def leave_out(self, name: str, reason: str, *, one_reason: bool = False) -> None:
+        """Count a data point, or an event, that is not kept, by its name; the answer says the
+        reason, with ``one_reason`` for all names together."""
+        name = self.left_out.note(name)
+        self._refuse(reason if one_reason else f"{name}: {reason}")
 
     def _refuse(self, reason: str) -> None:
         self.refused[reason] = self.refused.get(reason, 0) + 1
@@ -158,19 +175,19 @@ class SpanFields:
 
     trace_id: bytes
     span_id: bytes
-    parent_id: bytes
-    trace_state: str
-    flags: int
     name: str
-    kind: int
     start_time: int
     end_time: int
     attributes: dict[str, Any]
-    events: list[Event]
-    links: list[Link]
-    status_code: int
-    status_message: str
     size: int
+    parent_id: bytes = b""
+    trace_state: str = ""
+    flags: int = 0
+    kind: int = 0
+    events: list[Event] = field(default_factory=list[Event])
+    links: list[Link] = field(default_factory=list[Link])
+    status_code: int = 0
+    status_message: str = ""
 
 
 class InternCache:

@@ -15,8 +15,15 @@ from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 from turnspan.runtime.guard import errors
 from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.receive.decoded import MalformedOtlpError
-from turnspan_clickhouse.receive.http_body import PROTOBUF, BodyTooLargeError, success
-from turnspan_clickhouse.receive.intake import LOGS, RETRY_SECONDS, TRACES, Intake, TooMuchError
+from turnspan_clickhouse.receive.http_body import (
+    LOGS,
+    METRICS,
+    PROTOBUF,
+    TRACES,
+    BodyTooLargeError,
+    success,
+)
+from turnspan_clickhouse.receive.intake import RETRY_SECONDS, Intake, TooMuchError
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.receive.settings import ReceiveSettings
@@ -24,8 +31,8 @@ if TYPE_CHECKING:
 _SERVICES = {
     "/opentelemetry.proto.collector.trace.v1.TraceService/Export": TRACES,
     "/opentelemetry.proto.collector.logs.v1.LogsService/Export": LOGS,
+    "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export": METRICS,
 }
-_METRICS = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"
 _HEALTH = "/grpc.health.v1.Health/Check"
 _SERVING, _NOT_SERVING = b"\x08\x01", b"\x08\x02"
 """A ``grpc.health.v1.HealthCheckResponse``."""
@@ -50,7 +57,7 @@ class _GrpcRefusal(Exception):
 
 
 class GrpcServer:
-    """Serves traces and logs on an address, ``host:port``, within an intake's limits."""
+    """Serves OTLP on an address, ``host:port``, within an intake's limits."""
 
     def __init__(self, intake: Intake, address: str) -> None:
         self.address = address
@@ -101,12 +108,6 @@ class GrpcServer:
         shown = [value for key, value in context.invocation_metadata() if key == "authorization"]
         if not self._intake.allowed(str(shown[0]) if shown else ""):
             raise _GrpcRefusal("UNAUTHENTICATED", "a bearer token of this receiver is needed")
-        if method == _METRICS:
-            raise _GrpcRefusal(
-                "UNIMPLEMENTED",
-                "metrics are not taken: send them elsewhere (OTEL_METRICS_EXPORTER=none, or"
-                " OTEL_EXPORTER_OTLP_METRICS_ENDPOINT); tokens and costs are in the records",
-            )
         if self._calls >= _CALLS:
             raise _GrpcRefusal("RESOURCE_EXHAUSTED", "too many calls are under way", again=True)
         self._calls += 1
@@ -131,7 +132,7 @@ class GrpcServer:
             raise _GrpcRefusal("UNAVAILABLE", str(error), again=True) from error
         finally:
             held.release()
-        return success(PROTOBUF, taken.refused, logs=signal == LOGS)
+        return success(PROTOBUF, taken.refused, signal)
 
     async def _message(self, context: Any, held: Any) -> bytes:
         limit = self._intake.settings.read_timeout
@@ -200,7 +201,7 @@ class _Handlers:
         import grpc
 
         method = details.method
-        if method not in _SERVICES and method not in (_METRICS, _HEALTH):
+        if method not in _SERVICES and method != _HEALTH:
             return None
 
         async def handle(_messages: Any, context: Any) -> bytes:

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
+from typing import Any
 
 import orjson
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]  # it has none
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceResponse,
+)
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from turnspan.runtime.errors import TurnspanError
 from turnspan_clickhouse.receive.decoded import MalformedOtlpError
 from turnspan_clickhouse.store import zstd
 
+TRACES, LOGS, METRICS = "traces", "logs", "metrics"
+_ANSWERS = {
+    TRACES: (ExportTraceServiceResponse, "rejectedSpans", "rejected_spans"),
+    LOGS: (ExportLogsServiceResponse, "rejectedLogRecords", "rejected_log_records"),
+    METRICS: (ExportMetricsServiceResponse, "rejectedDataPoints", "rejected_data_points"),
+}
+"""By signal: the answer, and the name of the number of what was refused in JSON and Protobuf."""
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
 _GZIP, _ZLIB = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS
@@ -73,20 +84,21 @@ def _engine(encoding: str) -> zstd.Decompressor:
     return engine
 
 
-def success(kind: str, refused: Mapping[str, int], *, logs: bool = False) -> bytes:
-    """The answer to a request that was taken, but for the refused spans or log records."""
+def success(kind: str, refused: Mapping[str, int], signal: str = TRACES) -> bytes:
+    """The answer to a request that was taken, but for what was refused of it."""
+    response, name, field = _ANSWERS[signal]
     count = sum(refused.values())
     message = "; ".join(f"{number} refused: {why}" for why, number in refused.items())
     if kind == JSON:
-        name = "rejectedLogRecords" if logs else "rejectedSpans"
         told = {name: str(count), "errorMessage": message}
         return orjson.dumps({"partialSuccess": told} if count else {})
     if not count:
         return b""
-    answer = ExportLogsServiceResponse() if logs else ExportTraceServiceResponse()
-    setattr(answer.partial_success, "rejected_log_records" if logs else "rejected_spans", count)
+    answer: Any = response()
+    setattr(answer.partial_success, field, count)
     answer.partial_success.error_message = message
-    return answer.SerializeToString()
+    encoded: bytes = answer.SerializeToString()
+    return encoded
 
 
 def failure(kind: str, status: int, message: str) -> bytes:

@@ -24,15 +24,26 @@ from turnspan_clickhouse.receive.decoded import (
 )
 from turnspan_clickhouse.receive.http_body import (
     JSON,
+    LOGS,
+    METRICS,
     PROTOBUF,
+    TRACES,
     BodyTooLargeError,
     bearer_token,
     decompressed,
 )
 from turnspan_clickhouse.receive.landing_request import Taken
 from turnspan_clickhouse.receive.log_events import as_telemetry
-from turnspan_clickhouse.receive.otlp_json import decode_json, decode_logs_json
-from turnspan_clickhouse.receive.otlp_protobuf import decode_logs_protobuf, decode_protobuf
+from turnspan_clickhouse.receive.otlp_json import (
+    decode_json,
+    decode_logs_json,
+    decode_metrics_json,
+)
+from turnspan_clickhouse.receive.otlp_protobuf import (
+    decode_logs_protobuf,
+    decode_metrics_protobuf,
+    decode_protobuf,
+)
 from turnspan_clickhouse.receive.receiver import Receiver
 from turnspan_clickhouse.receive.settings import follows_transcripts
 
@@ -61,7 +72,6 @@ class Notices:
         logger.warning("Turnspan receive: %s%s", message, more)
 
 
-TRACES, LOGS = "traces", "logs"
 RETRY_SECONDS = 5
 """After how long a sender shall come again that is told to."""
 _DECODERS: dict[tuple[str, str], Callable[[bytes, InternCache], Decoded]] = {
@@ -69,6 +79,8 @@ _DECODERS: dict[tuple[str, str], Callable[[bytes, InternCache], Decoded]] = {
     (TRACES, JSON): decode_json,
     (LOGS, PROTOBUF): decode_logs_protobuf,
     (LOGS, JSON): decode_logs_json,
+    (METRICS, PROTOBUF): decode_metrics_protobuf,
+    (METRICS, JSON): decode_metrics_json,
 }
 _POLL_SECONDS = 0.05
 _LARGE = 256 * 2**10
@@ -138,8 +150,8 @@ class Intake:
         while loop.time() < patience and self.receiver.waits_for_events(decoded):
             await asyncio.sleep(_POLL_SECONDS)
         taken = await asyncio.wrap_future(self.receiver.submit(decoded))
-        what = "log records" if signal == LOGS else "spans"
-        for why, number in taken.refused.items():
+        what = {TRACES: "spans", LOGS: "log records", METRICS: "data points"}[signal]
+        for why, number in () if signal == METRICS else taken.refused.items():  # with each export
             self.notices.tell(why, f"{number:,} {what} refused: {why}")
         return taken
 

@@ -35,7 +35,7 @@ TAKEN: Final = OF_SPANS | {semconv.EVENT_EVALUATION}
 CLAUDE_CODE: Final = frozenset(
     {
         *("claude_code.user_prompt", "claude_code.assistant_response", "claude_code.tool_result"),
-        *("claude_code.api_request", "claude_code.api_error"),
+        *("claude_code.api_request", "claude_code.api_error", "claude_code.tool_decision"),
     }
 )
 """Events of Claude Code that become spans, or go on them."""
@@ -43,7 +43,7 @@ CODING_AGENTS: Final = frozenset(
     {
         *("codex.user_prompt", "codex.api_request", "codex.sse_event", "codex.tool_result"),
         *("gemini_cli.user_prompt", "gemini_cli.api_response", "gemini_cli.api_error"),
-        "gemini_cli.tool_call",
+        *("gemini_cli.tool_call", "codex.tool_decision"),
     }
 )
 """Those of Codex and Gemini CLI."""
@@ -101,6 +101,11 @@ def with_events(span: ReadableSpan, events: Iterable[LogEvent]) -> ReadableSpan:
             attributes.update(event.attributes)
     attributes.update(span.attributes or {})
     return _with(span, attributes, messages)
+
+
+def with_attributes(span: ReadableSpan, more: dict[str, Any]) -> ReadableSpan:
+    """The span with more attributes."""
+    return _with(span, {**(span.attributes or {}), **more}, span.events)
 
 
 def as_telemetry(span: ReadableSpan) -> ReadableSpan:

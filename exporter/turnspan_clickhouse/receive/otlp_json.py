@@ -1,4 +1,4 @@
-"""OTLP in JSON -> spans, and the events of logs.
+"""OTLP in JSON -> spans, the events of logs, and data points of metrics.
 
 As the OTLP specification has it: names in lowerCamelCase, ids in hex, enumerations as integers,
 64-bit integers as text or numbers, other bytes in base64, unknown fields ignored. Ids in base64 and
@@ -14,11 +14,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import orjson
+from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event
 
 from turnspan.content.model import as_list
+from turnspan_clickhouse.receive.coding_metrics import MetricPoint, add_point
 from turnspan_clickhouse.receive.decoded import (
     MAX_DEPTH,
     Decoded,
@@ -37,6 +39,8 @@ from turnspan_clickhouse.receive.log_events import LogEvent
 Object = dict[str, Any]
 
 _KINDS: Mapping[str, int] = dict(Span.SpanKind.items())
+_TEMPORALITIES: Mapping[str, int] = dict(AggregationTemporality.items())
+_POINTS = ("sum", "gauge", "histogram", "exponentialHistogram", "summary")
 _CODES: Mapping[str, int] = dict(Status.StatusCode.items())
 
 
@@ -91,6 +95,44 @@ def read_events(request: Object, decoded: Decoded, shared: InternCache) -> None:
             share = decoded.size // max(1, len(records))
             for record in records:
                 decoded.tell(_event(record, resource, share))
+
+
+def decode_metrics_json(body: bytes, shared: InternCache) -> Decoded:
+    """What is kept of the data points of a request body with metrics.
+
+    Raises:
+        MalformedError: it is not JSON, or a field has a value of the wrong kind.
+    """
+    decoded = Decoded(size=len(body))
+    for of_resource in _objects(_request(body), "resourceMetrics"):
+        decoded.group()
+        resource = _shared_resource(of_resource, shared)
+        for of_scope in _objects(of_resource, "scopeMetrics"):
+            decoded.group()
+            scope = _shared_scope(of_scope, shared)
+            for metric in _objects(of_scope, "metrics"):
+                for kind in _POINTS:
+                    data = _object(metric, kind)
+                    counts = kind == "sum" and data.get("isMonotonic") is True
+                    how = _enumerated(data, "aggregationTemporality", _TEMPORALITIES)
+                    for point in _objects(data, "dataPoints"):
+                        said = _point(_text(metric, "name"), point, how if counts else 0)
+                        add_point(decoded, said, resource, scope)
+    return decoded
+
+
+def _point(name: str, point: Object, temporality: int) -> MetricPoint:
+    whole = point.get("asInt") is not None
+    value = _integer(point, "asInt") if whole else point.get("asDouble")
+    return MetricPoint(
+        name,
+        bounded(_attributes(point))[0],
+        _integer(point, "startTimeUnixNano"),
+        _integer(point, "timeUnixNano"),
+        None if value is None or not temporality else _double(value),
+        temporality,
+        len(name),
+    )
 
 
 def _event(record: Object, resource: Resource, size: int) -> LogEvent:
@@ -299,7 +341,7 @@ def _double(value: Any) -> float:
             return known[value] if value in known else float(value)
         except ValueError:
             pass
-    raise MalformedOtlpError("doubleValue is not a number")
+    raise MalformedOtlpError("a double is not a number")
 
 
 def _id(holder: Object, key: str) -> bytes:

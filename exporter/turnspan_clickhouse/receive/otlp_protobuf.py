@@ -1,4 +1,4 @@
-"""OTLP in protobuf -> spans, and the events of logs."""
+"""OTLP in protobuf -> spans, the events of logs, and data points of metrics."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceRequest,
+)
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs
+from opentelemetry.proto.metrics.v1.metrics_pb2 import ResourceMetrics, ScopeMetrics
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event
 
+from turnspan_clickhouse.receive.coding_metrics import MetricPoint, add_point
 from turnspan_clickhouse.receive.decoded import (
     MAX_ATTRIBUTES,
     MAX_DEPTH,
@@ -81,6 +86,48 @@ def decode_logs_protobuf(body: bytes, shared: InternCache) -> Decoded:
     return decoded
 
 
+def decode_metrics_protobuf(body: bytes, shared: InternCache) -> Decoded:
+    """What is kept of the data points of a request body with metrics.
+
+    Raises:
+        MalformedError: it is not an ``ExportMetricsServiceRequest``.
+    """
+    try:
+        request = ExportMetricsServiceRequest.FromString(body)
+    except DecodeError as error:
+        raise MalformedOtlpError(
+            "the body is not an OTLP metrics export request in protobuf"
+        ) from error
+    decoded = Decoded(size=len(body))
+    for of_resource in request.resource_metrics:
+        decoded.group()
+        resource = _shared_resource(of_resource, shared)
+        for of_scope in of_resource.scope_metrics:
+            decoded.group()
+            scope = _shared_scope(of_scope, shared)
+            for metric in of_scope.metrics:
+                kind = metric.WhichOneof("data")
+                data: Any = getattr(metric, kind) if kind is not None else None
+                counts = kind == "sum" and metric.sum.is_monotonic
+                how = metric.sum.aggregation_temporality if counts else 0
+                for point in () if data is None else data.data_points:
+                    add_point(decoded, _point(metric.name, point, how), resource, scope)
+    return decoded
+
+
+def _point(name: str, point: Any, temporality: int) -> MetricPoint:
+    kind = point.WhichOneof("value") if temporality else None
+    return MetricPoint(
+        name,
+        bounded(_attributes(point.attributes))[0],
+        point.start_time_unix_nano,
+        point.time_unix_nano,
+        None if kind is None else float(getattr(point, kind)),
+        temporality,
+        point.ByteSize(),
+    )
+
+
 def _event(record: LogRecord, resource: Resource) -> LogEvent:
     said = _attributes(record.attributes)
     kind = record.body.WhichOneof("value")
@@ -135,13 +182,15 @@ def _fields(span: Span, decoded: Decoded) -> SpanFields:
     )
 
 
-def _shared_resource(holder: ResourceSpans | ResourceLogs, shared: InternCache) -> Resource:
+def _shared_resource(
+    holder: ResourceSpans | ResourceLogs | ResourceMetrics, shared: InternCache
+) -> Resource:
     said, schema_url = holder.resource, holder.schema_url
     key = b"R" + said.SerializeToString() + schema_url.encode()
     return shared.get(key, lambda: Resource(_attributes(said.attributes), schema_url))
 
 
-def _shared_scope(holder: ScopeSpans, shared: InternCache) -> ReceivedScope:
+def _shared_scope(holder: ScopeSpans | ScopeMetrics, shared: InternCache) -> ReceivedScope:
     said, schema_url = holder.scope, holder.schema_url
     key = b"S" + said.SerializeToString() + schema_url.encode()
     return shared.get(

@@ -29,7 +29,6 @@ from turnspan_clickhouse.receive.embedded_landing import lander
 from turnspan_clickhouse.receive.landing_request import LandingRequest, Taken
 from turnspan_clickhouse.receive.late_events import SilentCalls
 from turnspan_clickhouse.receive.log_events import (
-    NOT_TAKEN,
     LogEvent,
     Waiting,
     is_silent,
@@ -41,6 +40,7 @@ from turnspan_clickhouse.receive.outbox import Outbox
 from turnspan_clickhouse.receive.receiver_stats import (
     BEAT_SECONDS,
     FOLDER,
+    LeftOutCounts,
     ReceiverStats,
     write_receiver_stats,
 )
@@ -74,8 +74,8 @@ class Receiver:
         self.spool = Spool(dsn.spool)
         self.writer = SpoolWriter(self.spool, self._of_writer)
         self.counts: Counter[str] = Counter()
-        """Since it began: ``spans`` taken, ``again`` sent again, ``refused``, ``lost``; ``events``
-        taken, and of those ``unmatched``, whose span did not come."""
+        """``spans`` taken, ``again`` sent again, ``refused``, ``lost``; ``events`` taken, and of
+        those ``unmatched``, whose span did not come."""
         self.book = TraceBuffer(self.settings)
         self._events = Waiting(self.settings.max_event_bytes, self.settings.give_up_after)
         self._event_senders: dict[str, None] = {}
@@ -86,8 +86,8 @@ class Receiver:
         self._outbox = Outbox(self.writer, fsync=self.settings.fsync)
         self.address = ""
         """Where it is listened for requests, for ``turnspan status``."""
-        self.answers: Counter[str] = Counter()
-        """Requests answered, by HTTP status."""
+        self.answers: Counter[str] = Counter()  # by HTTP status
+        self.left_out = LeftOutCounts()
         self._started, self._told_at = time.time(), float("-inf")
         self._requests: deque[LandingRequest] = deque()
         self._under_way: deque[LandingRequest] = deque()
@@ -205,7 +205,8 @@ class Receiver:
                 self._under_way.append(request)
             else:
                 refused = request.refused()
-                self.counts["refused"] += refused.total() - refused[NOT_TAKEN]
+                self.counts["refused"] += refused.total() - request.decoded.left_out.total()
+                self.left_out.add(request.decoded.left_out)
                 request.answer.set_result(Taken(dict(refused)))
 
     def _tell_followers(self) -> None:
@@ -387,6 +388,7 @@ class Receiver:
             traces_under_way=len(self.book),
             failure=self.failure,
             answers=dict(self.answers),
+            left_out=dict(self.left_out),
         )
         with contextlib.suppress(OSError):  # the spool's trouble shows where records are written
             write_receiver_stats(self.spool.folder, stats)

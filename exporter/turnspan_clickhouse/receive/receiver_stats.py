@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +18,24 @@ from turnspan_clickhouse.files.atomic_files import private_folder, write_whole
 FOLDER = "receivers"
 BEAT_SECONDS = 5.0
 _DEAD_SECONDS = 30.0
+MAX_NAMES, MAX_NAME_LENGTH = 100, 100
+
+
+class LeftOutCounts(Counter[str]):
+    """How often something was left out, by its name: of at most ``MAX_NAMES``, and ``others``."""
+
+    def note(self, name: str, number: int = 1) -> str:
+        """Count it; returns the name by which it is counted."""
+        name = name[:MAX_NAME_LENGTH] or "no name"
+        if name not in self and len(self) >= MAX_NAMES:
+            name = "others"
+        self[name] += number
+        return name
+
+    def add(self, other: LeftOutCounts) -> None:
+        """Count what another one has counted."""
+        for name, number in other.items():
+            self.note(name, number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +55,8 @@ class ReceiverStats:
     failure: str
     answers: dict[str, int]
     """Requests by the HTTP status they were answered with."""
+    left_out: dict[str, int] = field(default_factory=dict[str, int])
+    """Data points of metrics, and log records, of which nothing is kept, by their names."""
 
     @property
     def alive(self) -> bool:

@@ -1,9 +1,9 @@
 """Transcripts joined with the telemetry of the same sessions: one record of each thing.
 
 One rule for every kind: the transcript's record is kept, with its ids, content and tokens, and
-takes from the telemetry what only that measures: the duration, the time to the first token, the
-tries and the stated cost. The telemetry itself stays as spans (``turnspan receive --transcripts``),
-so the join gives the same whichever came first, and again after every import.
+takes from the telemetry what only that knows: the duration, the time to the first token, the tries,
+the stated cost, and who let a tool run. The telemetry itself stays as spans (``turnspan receive
+--transcripts``), so the join gives the same whichever came first, and again after every import.
 
 A call is found by the request's id, a tool by the call's. Where only one side knows it (Codex and
 Gemini CLI write none of requests, Gemini CLI none of tools): by equal token counts, or the tool's
@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
+
+import orjson
 
 from turnspan import semconv
 from turnspan_clickhouse import foreign_dialects
@@ -38,6 +40,7 @@ _LATE: Final = 900 * 10**9
 """How long after it was made a row lands, in nanoseconds."""
 _STATED: Final = "provider"
 """The price version of a cost that was stated."""
+_DECISION: Final = (semconv.CODING_DECISION, semconv.CODING_DECISION_SOURCE)
 _MARKED: Final = {"scopes": sorted(CODING_SCOPES), "mark": semconv.CODING_TELEMETRY}
 
 
@@ -50,6 +53,8 @@ class _Measured:
     tries: int = 1
     cost: Decimal | None = None
     price_version: str = ""
+    decision: str = ""
+    decision_source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +112,9 @@ def _join(store: Store, sessions: list[str]) -> int:
 
 
 def _row(row: Sequence[Any]) -> _MeasuredRow:
-    session, span_id, turn_id, table, ids, alike, start, duration, first, tries, cost, version = row
-    measured = _Measured(float(duration), first, int(tries), cost, str(version))
+    session, span_id, turn_id, table, ids, alike, start, duration, *rest = row
+    first, tries, cost, version, decision, source = rest
+    measured = _Measured(float(duration), first, int(tries), cost, str(version), decision, source)
     end = int(start) + round(float(duration) * 1e9)
     known = frozenset(str(one) for one in ids if one)
     return _MeasuredRow(table, session, known, str(alike or ""), end, measured, span_id, turn_id)
@@ -126,7 +132,9 @@ def _fact(row: Sequence[Any]) -> _MeasuredRow | None:
         return None
     end = int(start) + round(float(duration) * 1e9)
     if call.kind == foreign_dialects.TOOL:
-        id_, alike, measured = call.tool_call_id, call.tool_name, _Measured(float(duration))
+        id_, alike = call.tool_call_id, call.tool_name
+        decision = (str(said.get(key, "")) for key in _DECISION)
+        measured = _Measured(float(duration), None, 1, None, "", *decision)
     elif call.kind == foreign_dialects.INFERENCE and not call.error_type:
         cost = said.get("cost_usd")
         id_, alike = call.response_id, f"{call.usage.input_tokens} {call.usage.output_tokens}"
@@ -175,6 +183,8 @@ def _completed(row: _Measured, fact: _Measured) -> _Measured:
         max(row.tries, fact.tries),
         row.cost if cost is None else cost,
         row.price_version if cost is None else fact.price_version,
+        fact.decision or row.decision,
+        fact.decision_source if fact.decision else row.decision_source,
     )
 
 
@@ -189,9 +199,19 @@ _VALUES: Final[dict[str, tuple[str, Callable[[_Measured], Any]]]] = {
         "toDecimal64OrNull({cost_usd:Array(String)}[place], 12)",
         lambda one: "" if one.cost is None else f"{one.cost:f}",
     ),
+    "attributes": (
+        "mapUpdate(attributes, JSONExtract({attributes:Array(String)}[place],"
+        " 'Map(String, String)'))",
+        lambda one: _noted(one),
+    ),
     "price_version": ("{price_version:Array(String)}[place]", lambda one: one.price_version),
 }
 """Columns that are written anew: by which expression, of which values."""
+
+
+def _noted(one: _Measured) -> str:
+    values = (one.decision, one.decision_source) if one.decision else ()
+    return orjson.dumps(dict(zip(_DECISION, values, strict=False))).decode()
 
 
 def rewritten(record: type[Record], new: Mapping[str, str]) -> dict[str, str]:

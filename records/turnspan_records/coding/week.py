@@ -14,7 +14,8 @@ from turnspan_records.access.window import EARLIEST, LATEST, Window
 from turnspan_records.diagnostics import Diagnostic, diagnostics, read_diagnostic
 
 _QUESTIONS: Final = (
-    *("coding/week_spending", "coding/week_failures", "failing_tools", "loops"),
+    *("coding/week_spending", "coding/week_counted", "coding/week_failures", "failing_tools"),
+    "loops",
     *("coding/week_compactions", "coding/week_prompts", "coding/week_instructions"),
 )
 """Files of ``sql``, and diagnostics, in the order in which they are shown."""
