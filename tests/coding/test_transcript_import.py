@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 from dataclasses import replace
+from functools import partial
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +154,93 @@ def test_a_fork_repeats_nothing(tmp_path: Path, together: bool, new_id: str | No
     os.utime(a, (2**31, 2**31))  # who was written last is not who came last
     log = coding_log("coding", [tmp_path])
     again = take_parts(log, after=log.again(position(made)))
+    assert view(again) == view(made)
+
+
+def claude_fork(folder: Path, **mark: Any) -> tuple[str, Path, Path]:
+    first = [user("a", 1, "Do it", None), reply("a", 2, "Done.", "u1")]
+    fork = [{**line, "sessionId": "b", **mark} for line in first]
+    fork += [user("b", 20, "Or that", "u2"), reply("b", 21, "That it is.", "u20")]
+    more = [user("a", 30, "And", "u2"), reply("a", 31, "Yes.", "u30")] if mark else []
+    a = written(folder / "z.jsonl", *first, *more)  # behind the fork by its name
+    return "claude-code", a, written(folder / "b.jsonl", *fork)
+
+
+def codex_fork(folder: Path) -> tuple[str, Path, Path]:
+    for day in ("01", "02"):
+        (folder / "2026" / "05" / day).mkdir(parents=True)
+    a = rollout(folder / "2026" / "05" / "02", A, codex(A), *BEGINNING)  # not by its day
+    own = (said("task_started", turn_id="t2"), said("user_message", message="Or that"))
+    lines = (codex(B, forked_from_id=A), codex(A), *BEGINNING, *own, text("assistant", "Yes."))
+    b = rollout(folder / "2026" / "05" / "01", B, *lines, tokens(30, 20))
+    return "codex", a, b
+
+
+def pi_fork(folder: Path) -> tuple[str, Path, Path]:
+    folder = folder / ".pi" / "agent" / "sessions"
+    folder.mkdir(parents=True)
+
+    def entry(number: int, role: str, content: Any) -> dict[str, Any]:
+        parent = f"e000000{number - 1}" if number > 1 else None
+        head = {"type": "message", "id": f"e000000{number}", "parentId": parent}
+        said = {"role": role, "content": content, "usage": {"input": 1, "output": 1}}
+        return {**head, "timestamp": iso(number), "message": said}
+
+    def header(id_: str, **more: Any) -> dict[str, Any]:
+        facts = {"version": 3, "id": id_, "cwd": "/w", "timestamp": iso(0), **more}
+        return {"type": "session", **facts}
+
+    def session(number: int, asks: str) -> list[dict[str, Any]]:
+        answer = [{"type": "text", "text": "Well."}]
+        return [entry(number, "user", asks), entry(number + 1, "assistant", answer)]
+
+    a = written(folder / "2026_session-a.jsonl", header("session-a"), *session(1, "Do it"))
+    fork = header("session-b", parentSession=str(a))
+    lines = (fork, *session(1, "Do it"), *session(3, "Or that"))
+    return "pi", a, written(folder / "2025_session-b.jsonl", *lines)
+
+
+def gemini_fork(folder: Path) -> tuple[str, Path, Path]:
+    def message(number: int, kind: str, said: str) -> dict[str, Any]:
+        id_ = f"0c00000{number}-0000-4000-8000-000000000000"
+        return {"id": id_, "timestamp": iso(number), "type": kind, "content": said}
+
+    def session(id_: str, *said: str) -> Path:
+        each = [message(n, ("user", "gemini")[n % 2], text) for n, text in enumerate(said)]
+        document = {"sessionId": id_, "startTime": iso(0), "messages": each}
+        (folder / "chats").mkdir(exist_ok=True)
+        return written(folder / "chats" / f"session-{id_[:8]}.json", document)
+
+    a = session(A, "Do it", "Done.")
+    return "gemini-cli", a, session(B, "Do it", "Done.", "Or that", "That.")
+
+
+@pytest.mark.parametrize(
+    "fork",
+    [
+        *(claude_fork, partial(claude_fork, forkedFrom={"sessionId": "a"})),
+        *(codex_fork, pi_fork, gemini_fork),
+    ],
+    ids=["claude-code", "claude-code, marked", "codex", "pi", "gemini-cli"],
+)
+def test_a_fork_imported_by_its_file_repeats_nothing(tmp_path: Path, fork: Any) -> None:
+    """Its parent stands beside it. In whatever order the two files and their folder are imported,
+    each for itself, and again, the rows are the same; also after the parent has been deleted."""
+    kind, a, b = fork(tmp_path)
+    if kind != "claude-code" or "forkedFrom" not in b.read_text():
+        os.utime(a, (1, 1))  # the one that does not say what it goes on with was written later
+    whole = imported(kind, [tmp_path])
+    assert "Or that" in {turn.user_message for turn in whole.turns}
+    assert len({turn.user_message for turn in whole.turns}) == len(whole.turns)
+    assert len({turn.session_id for turn in whole.turns}) == 2
+    for order in permutations(([a], [b], [tmp_path])):
+        made = Imported()
+        for paths in order:
+            take_parts(coding_log(kind, paths), into=made)
+        assert view(made) == view(whole), order
+    made = take_parts(coding_log(kind, [b]))
+    a.unlink()
+    again = take_parts((log := coding_log(kind, [b])), after=log.again(position(made)))
     assert view(again) == view(made)
 
 

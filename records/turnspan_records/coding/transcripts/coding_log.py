@@ -4,7 +4,8 @@ other, and are deleted after some weeks."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -25,10 +26,13 @@ from turnspan_records.coding.transcripts.position import (
 )
 from turnspan_records.coding.transcripts.reader import CodingTool
 from turnspan_records.coding.transcripts.sessions import (
+    SessionBeginning,
     TranscriptSession,
+    beginning_of,
     changed_sessions,
+    earlier_beside,
     events_of,
-    first_call,
+    in_order,
     lines_after,
     merged,
     modified,
@@ -60,6 +64,8 @@ class CodingLog:
         files: what is imported, each with the tool that wrote it; None: no tool that is known.
         live: whether turns that have not ended go on (``running``), where a file was written within
             the last hour, or were cut short.
+        alone: those of ``files`` that were named themselves: what they repeat of files beside them
+            is theirs, as if the folder was imported.
     """
 
     own_projects = True
@@ -71,7 +77,9 @@ class CodingLog:
         files: Mapping[Path, CodingTool | None],
         *,
         live: bool = False,
+        alone: Container[Path] = (),
     ) -> None:
+        self._alone = alone
         self.kind = kind
         self.identity = identity
         self._files = files
@@ -96,15 +104,19 @@ class CodingLog:
         changed = self._sessions(position)
         ranks = {key: rank for rank, key in enumerate(position.files)}
         families = self._families(position, {path for each in changed for path in each.files})
-        for session in sorted(changed, key=lambda s: ranks.get(key_of(s.files[0]), len(ranks))):
+        changed.sort(key=lambda s: ranks.get(key_of(s.files[0]), len(ranks)))
+        begun = [(each, _beginning(each)) for each in changed]
+        known = [one for one in begun if key_of(one[0].files[0]) in ranks]
+        for session, first in (*known, *in_order(begun[len(known) :])):
             main = session.files[0]
             rank = ranks.get(key_of(main), len(ranks))
             try:
-                first = first_call(session)
-                family = NO_FAMILY if first is None else family_of(first[1])
+                family = NO_FAMILY if first is None else family_of(first.call)
                 if position.get(main).family not in (NO_FAMILY, family):  # it was written anew
                     position.set(main, BEGINNING)
                 earlier = [other for at, other in families.get(family, ()) if at <= rank]
+                if first and main in self._alone and position.get(main).family == NO_FAMILY:
+                    earlier += earlier_beside(session, first, self._files)
                 elsewhere = self._elsewhere(session, first, earlier, position.get(main).repeated)
                 yield from self._session(session, position, family, elsewhere)
             except (OSError, SourceLogError) as error:  # deleted meanwhile, perhaps
@@ -160,7 +172,7 @@ class CodingLog:
     def _elsewhere(
         self,
         session: TranscriptSession,
-        first: tuple[str, str] | None,
+        first: SessionBeginning | None,
         family: Sequence[TranscriptSession],
         repeated: int,
     ) -> frozenset[str]:
@@ -168,8 +180,8 @@ class CodingLog:
         ``repeated``, which stood in one that may be gone."""
         found = set(_message_ids(session)[:repeated] if repeated else ())
         for other in family:
-            beginning = first_call(other)
-            if first is None or beginning is None or beginning[0] == first[0]:
+            beginning = beginning_of(other)
+            if first is None or beginning is None or beginning.session_id == first.session_id:
                 continue  # the same session: its rows are the same
             found.update(_message_ids(other))
         return frozenset(found)
@@ -261,6 +273,12 @@ class CodingLog:
         if self._read >= _POSITION_EVERY:
             self._read = 0
             part.position = str(position)
+
+
+def _beginning(session: TranscriptSession) -> SessionBeginning | None:
+    with suppress(OSError, SourceLogError):  # its import says what is wrong
+        return beginning_of(session)
+    return None
 
 
 def _message_ids(session: TranscriptSession) -> list[str]:

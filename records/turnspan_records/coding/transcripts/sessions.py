@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +17,13 @@ from turnspan_records.coding.transcripts.lines import Item, is_rewritten, items_
 from turnspan_records.coding.transcripts.position import FileState, TranscriptPosition, stamp_of
 from turnspan_records.coding.transcripts.reader import CodingTool
 from turnspan_records.importing.files.source_file import unreadable
+from turnspan_records.importing.sources import SourceLogError
 from turnspan_records.importing.transcripts.fields import nanoseconds
 
 _TIME: Final = re.compile(
     rb'"(?:timestamp|time|startTime|start_time|created_at|created)"\s*:\s*"?([^",}]+)'
 )
+_ID: Final = re.compile(rb'"(?:\w*[iI]d|uuid)"\s*:\s*"([^"]{1,128})"')
 _HEAD: Final = 2**16
 
 
@@ -40,6 +42,17 @@ class TranscriptSession:
     stamps: dict[Path, bytes] = field(default_factory=dict[Path, bytes])
 
 
+@dataclass(frozen=True, slots=True)
+class SessionBeginning:
+    """What tells which sessions go on with each other."""
+
+    session_id: str
+    call: str
+    """The id of the first call, the same in all of them."""
+    parent: str
+    """The session that it says it goes on with; empty where it says none."""
+
+
 def changed_sessions(
     files: Mapping[Path, CodingTool | None], position: TranscriptPosition
 ) -> list[TranscriptSession]:
@@ -56,7 +69,7 @@ def changed_sessions(
         for path, main in sorted(mains.items()):
             sessions[main].files.append(path)
         found += [each for each in sessions.values() if _has_changed(each, position)]
-    return sorted(found, key=lambda each: (each.time, each.written, str(each.files[0])))
+    return sorted(found, key=_age)
 
 
 def _has_changed(session: TranscriptSession, position: TranscriptPosition) -> bool:
@@ -109,15 +122,67 @@ def events_of(session: TranscriptSession) -> Iterator[tuple[int, CodingEvent]]:
         yield from ((number, event) for event in events)
 
 
-def first_call(session: TranscriptSession) -> tuple[str, str] | None:
-    """The session's id, and that of its first call; None where it has none."""
-    session_id = ""
+def beginning_of(session: TranscriptSession) -> SessionBeginning | None:
+    """How a session begins; None where it has no call."""
+    session_id = parent = ""
     for _, event in events_of(TranscriptSession(session.tool, session.files[:1])):
         if isinstance(event, SessionStart):
-            session_id = session_id or event.session_id
+            session_id, parent = session_id or event.session_id, parent or event.parent_session
         elif isinstance(event, AgentCall):
-            return session_id, event.message_id
+            return SessionBeginning(session_id, event.message_id, parent)
     return None
+
+
+def in_order(
+    sessions: Sequence[tuple[TranscriptSession, SessionBeginning | None]],
+) -> Iterator[tuple[TranscriptSession, SessionBeginning | None]]:
+    """The same, but each behind the one that it says it goes on with."""
+    by_id = {first.session_id: (each, first) for each, first in sessions if first is not None}
+    done: set[Path] = set()
+    for one in sessions:
+        chain = [one]
+        while (first := chain[-1][1]) is not None and first.parent in by_id:
+            parent = by_id[first.parent]
+            if parent in chain:
+                break
+            chain.append(parent)
+        for session, first in reversed(chain):
+            if session.files[0] not in done:
+                done.add(session.files[0])
+                yield session, first
+
+
+def earlier_beside(
+    session: TranscriptSession, first: SessionBeginning, imported: Container[Path]
+) -> list[TranscriptSession]:
+    """The sessions in files beside a session's (of Codex: of all days), but those that are
+    ``imported`` too, that it goes on with."""
+    main = session.files[0]
+    folder = main.parent
+    while folder.name.isdigit():
+        folder = folder.parent
+    ids, found = _ids(main), list[tuple[TranscriptSession, SessionBeginning | None]]()
+    for path in sorted(folder.rglob("*") if folder != main.parent else folder.iterdir()):
+        if path in imported or not path.is_file() or not session.tool.is_transcript(path):
+            continue
+        other = TranscriptSession(session.tool, [path])
+        with suppress(OSError, SourceLogError):  # it is not imported: who imports it is told
+            if not ids.isdisjoint(_ids(path)) and _has_changed(other, TranscriptPosition()):
+                found.append((other, beginning_of(other)))
+    alike = [(other, one) for other, one in found if one is not None and one.call == first.call]
+    ordered = sorted([*alike, (session, first)], key=lambda each: _age(each[0]))
+    names = [each for each, _ in in_order(ordered)]
+    return names[: names.index(session)]
+
+
+def _ids(path: Path) -> frozenset[bytes]:
+    """What a file's head has for ids: those that go on with each other have some in common."""
+    with path.open("rb") as file:
+        return frozenset(_ID.findall(file.read(_HEAD)))
+
+
+def _age(session: TranscriptSession) -> tuple[int, int, str]:
+    return session.time, session.written, str(session.files[0])
 
 
 def state_of(path: Path, position: TranscriptPosition) -> FileState:

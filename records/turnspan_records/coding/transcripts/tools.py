@@ -80,8 +80,10 @@ def coding_log(
         if not files:
             looked = ", ".join(str(folder) for _, folder in folders)
             raise SourceLogError(f"There is no transcript in {looked}: name a file or a folder.")
+    alone = {path.resolve() for path in paths if path.is_file()}
     chosen = (path for path in sorted(files) if not since or path.stat().st_mtime >= since)
-    return CodingLog(kind, _identity(places), {path: files[path] for path in chosen}, live=live)
+    taken = {path: files[path] for path in chosen}
+    return CodingLog(kind, _identity(places), taken, live=live, alone=alone)
 
 
 def _identity(places: list[str]) -> str:
