@@ -12,9 +12,10 @@ from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access.fields import selected, utc
 from turnspan_records.access.keyset import ListOrder, SortKey, list_order, number, text
 from turnspan_records.access.questions import ask
+from turnspan_records.access.turn_rows import turn_rows
 from turnspan_records.access.window import Window, as_parameter
 from turnspan_records.sql import statement
-from turnspan_records.turn_filters import COLUMNS, NUMBERS, TurnListFilter, turn_filter, turn_rows
+from turnspan_records.turn_filters import COLUMNS, NUMBERS, TurnListFilter, turn_filter
 
 _SESSIONS: Final = {
     "project": "project",

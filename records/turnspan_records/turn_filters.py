@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.questions import ask
 from turnspan_records.access.window import Window, window_parameters
 from turnspan_records.judging.queues import JUDGED
 from turnspan_records.sql import statement
@@ -207,34 +205,6 @@ class TurnListFilter:
         """What the conditions are given."""
         given = window_parameters(self.project, self.window, session=self.session)
         return {**given, **self.filter.values}
-
-
-def open_calls(store: Store, project: str = "") -> dict[tuple[str, str, str], str]:
-    """Model calls whose turn has no row before they end, by project, session and span id:
-    ``running`` or ``interrupted``. Of each turn its first call, of the newest 1,000 turns. On a
-    cluster there are none.
-
-    Raises ``StoreError`` as ``Store.query``.
-    """
-    if store.dsn.cluster:
-        # Its shards are sent conditions on a union with 1970 written as 0, which they cannot read.
-        return {}
-    rows = ask(store, "turns/open_calls", {"final": 0}, project=project).rows
-    return {(str(of), str(session), str(span)): str(status) for of, session, span, status in rows}
-
-
-def turn_rows(store: Store, project: str) -> tuple[str, dict[str, object]]:
-    """The SQL of what a ``TurnListFilter`` is about, turns with those of ``open_calls``, and its
-    parameters.
-
-    Raises ``StoreError`` as ``Store.query``.
-    """
-    calls = open_calls(store, project)
-    if not calls:
-        return "turn_summary", {}
-    columns = map(list, zip(*calls, strict=True))
-    names = ("open_projects", "open_sessions", "open_spans")
-    return statement("turns/with_open_calls"), dict(zip(names, columns, strict=True))
 
 
 def turn_filter(text: str) -> TurnFilter:

@@ -46,7 +46,7 @@ LOOKED_AT = {
     "follower.py": {"rewritten(TurnSummary, _RESTED)"},
     "telemetry_join.py": {"record.table", "key", "rewritten(record, new)"},
     "lookup.py": {"kind", "column", "place", "table", "_TESTS[how]"},
-    "inventory.py": {"kind", "column", "table"},
+    "inventory.py": {"kind", "column", "table", "turns"},
     "comparison.py": {"column"},
     "directives.py": {"table", "column"},
     "lineages.py": {"found.kind"},
@@ -73,7 +73,7 @@ LOOKED_AT = {
         *("statement('fragments/of_project')", "wanted.sql", "fragments", "turns", "scope"),
         *("words('word')", "words('written')"),
     },
-    "overview.py": {"wanted.where", "looks"},
+    "overview.py": {"wanted.where", "looks", "turns", "every", "pieces"},
     "figures.py": {"wanted.where", "_LOOPS"},
     "case_sources.py": {"turns.where"},
     # Columns of the answer, and the question, as Grafana's rule asks it.

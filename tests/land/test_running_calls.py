@@ -346,8 +346,8 @@ def states(dsn: Dsn) -> list[tuple[Any, ...]]:
 
 @pytest.mark.release
 def test_calls_that_have_not_ended_on_a_cluster(cluster: Cluster) -> None:
-    """Each is replayed from its shard, and is not shown beside its row of a call that ended.
-    Lists have the turns with rows."""
+    """Each is replayed from its shard, and is not shown beside its row of a call that ended. The
+    turn that it begins is listed."""
     cluster.migrate("kept")
     sessions = ("s1", "s2", "s3", "s4")
     with open_store(cluster.dsn("kept")) as store:
@@ -367,7 +367,7 @@ def test_calls_that_have_not_ended_on_a_cluster(cluster: Cluster) -> None:
             assert (found, len(steps)) == ({"over": "final", "open": "running"}, 3)  # and a turn
         wanted = TurnListFilter(PROJECT)
         assert {one.turn for one in turns_page(store, wanted).turns} == {
-            f"over-{session}" for session in sessions
+            f"{one}-{session}" for session in sessions for one in ("open", "over")
         }
         interrupt_work(store, ["w"])
         assert not outline(store, PROJECT, "s1").running

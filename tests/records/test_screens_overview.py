@@ -6,19 +6,26 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
+from support.cluster import Cluster
 from support.landing import insert
 from support.rows import PROJECT, T0, call, turn
+from turnspan_clickhouse.rows.tables import RunningCall
 from turnspan_clickhouse.store.client import Store
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access.fields import utc as moment
 from turnspan_records.access.questions import shown_sql
 from turnspan_records.access.window import Window
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import Sandbox
+from turnspan_records.screens.facets import facets, histogram
+from turnspan_records.screens.inventory import arrivals
 from turnspan_records.screens.overview import ends, look_at, trend
 from turnspan_records.screens.turns import turns_page
+from turnspan_records.sessions import sessions, turns
 from turnspan_records.turn_filters import LOOKS, TurnListFilter, turn_filter
 
 DAY = 86_400
@@ -116,6 +123,78 @@ def test_the_stretches_add_up(filled: Store, wanted: TurnListFilter) -> None:
         {key: wanted.parameters[key] for key in ("since", "until")},
     ).rows
     assert (told.total.turns, told.total.p95_seconds) == tuple(row)
+
+
+def every_number_is_that_of_its_list(store: Store, wanted: TurnListFilter) -> None:
+    """What a number leads to has so many rows."""
+
+    def listed(filter_: str, stretch: Window = wanted.window) -> int:
+        of = {"project": wanted.project, "filter": filter_}
+        return len(turns(store, **of, window=stretch, limit=1_000).rows)
+
+    told = trend(store, wanted)
+    found = {"": told.total.turns, "stop:completed": told.total.completed}
+    found |= {f"stop:{one.end}": one.turns for one in ends(store, wanted).ends}
+    found |= {f"look:{one.name}": one.turns for one in look_at(store, wanted).found}
+    assert found == {filter_: listed(filter_) for filter_ in found}
+    by_end = {name: turns for name, turns in found.items() if name[:5] == "stop:" and turns}
+    [facet] = facets(store, wanted, names=["stop"]).facets
+    assert {f"stop:{one.value}": one.turns for one in facet.values} == by_end
+    assert histogram(store, wanted).turns == told.total.turns
+    for at, bucket in enumerate(told.buckets):
+        parts = {f"stop:{one.end}": one.turns[at] for one in told.ends if one.turns[at]}
+        stretch = Window(bucket.since, bucket.until)
+        assert bucket.figures.turns == listed("", stretch) == sum(parts.values())
+        assert parts == {filter_: listed(filter_, stretch) for filter_ in parts}
+
+    def diagnosed(name: str) -> list[dict[str, Any]]:
+        of = diagnostics()[name]
+        return of.run(store, project=wanted.project, window=wanted.window, limit=1_000).dicts()
+
+    rows = diagnosed("how_turns_end")
+    assert {f"stop:{row['stop_reason']}": row["turns"] for row in rows} == by_end
+    assert len(diagnosed("early_stops")) == found.get("look:early", 0)
+    assert len(diagnosed("unfinished_turns")) == found["look:running"] + found["look:interrupted"]
+
+
+def begun(project: str, session: str, status: str) -> RunningCall:
+    """The first call of a turn that nothing decorates."""
+    at, id_ = T0 + 9 * DAY * 10**9, f"{session} {status}"
+    return RunningCall(
+        project=project, session_id=session, turn_id=f"turn {id_}", trace_id=f"trace {id_}",
+        span_id=id_, start_time=at, status=status, writer="w", written_at=at,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("wanted", [HALF, TurnListFilter(), TurnListFilter("other")])
+def test_every_number_is_that_of_its_list(filled: Store, wanted: TurnListFilter) -> None:
+    """Turns of which only a call is stored are counted where they are listed."""
+    insert(
+        filled,
+        *(
+            begun(project, "s", status)
+            for project in ("other", "third")
+            for status in ("running", "interrupted")
+        ),
+    )
+    every_number_is_that_of_its_list(filled, wanted)
+
+
+@pytest.mark.release
+def test_every_number_is_that_of_its_list_on_a_cluster(cluster: Cluster) -> None:
+    """On whichever shard its turns lie."""
+    cluster.migrate("kept")
+    with open_store(cluster.dsn("kept")) as store:
+        for session in "abcd":
+            insert(
+                store,
+                turn(f"over {session}", DAY, session_id=session),
+                *(begun(PROJECT, session, status) for status in ("running", "interrupted")),
+            )
+        for wanted in (WANTED, TurnListFilter(), HALF):
+            every_number_is_that_of_its_list(store, wanted)
+        assert arrivals(store).running == 4
+        assert len(sessions(store, limit=10).rows) == 4
 
 
 def test_nothing_is_nothing(filled: Store) -> None:

@@ -113,6 +113,8 @@ export interface AttemptRecord {
 
 export interface Bucket {
   time: string;
+  since: string;
+  until: string;
   figures: Figures;
 }
 

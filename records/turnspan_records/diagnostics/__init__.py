@@ -1,7 +1,8 @@
 """The diagnostics: one ``.sql`` file each, with its title, its question and its remedy on top.
 
 Every file takes the parameters ``project`` ('' means all), ``since``, ``until`` and ``limit``;
-``{model}`` and ``{says_failure}`` are fragments (``turnspan_records.sql``), ``{chosen:COLUMN}`` is
+``{model}`` and ``{says_failure}`` are fragments (``turnspan_records.sql``), ``{turns}`` are the
+turns, also those of which only a call runs (``turn_rows``), ``{chosen:COLUMN}`` is
 the condition that a row is of that project and its time in that window (``_CHOSEN``).
 Columns are named by what they hold: ``*_seconds`` are seconds, ``*_usd`` dollars, ``*_share`` and
 ``*_rate`` fractions of one, ``*time`` moments.
@@ -16,6 +17,7 @@ from importlib import resources
 from typing import Final
 
 from turnspan_clickhouse.store.client import Result, Store
+from turnspan_records.access.turn_rows import TURNS, turn_rows
 from turnspan_records.access.window import Window, window_parameters
 from turnspan_records.sql import with_fragments
 
@@ -24,6 +26,7 @@ _CHOSEN: Final = (
     "({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00' OR AT >= {since:DateTime64(9, 'UTC')})",
     "({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00' OR AT < {until:DateTime64(9, 'UTC')})",
 )
+_TURNS: Final = "{turns}"
 _CHOICE: Final = re.compile(r"^( *)(WHERE|AND) \{chosen:(\w+)\}", re.MULTILINE)
 
 ORDER = (
@@ -62,13 +65,30 @@ class Diagnostic:
     title: str
     question: str
     remedy: str
-    sql: str
+    text: str
+    """Its SQL but for ``{turns}``."""
+
+    @property
+    def sql(self) -> str:
+        """Its SQL over the turns that have a row."""
+        return self.text.replace(_TURNS, TURNS)
+
+    def asked(
+        self, store: Store, *, project: str = "", window: Window | None = None, limit: int = 20
+    ) -> tuple[str, dict[str, object]]:
+        """The SQL that a store is asked, and its parameters. Raises ``StoreError`` as
+        ``Store.query``."""
+        given = window_parameters(project, window, limit=limit)
+        if _TURNS not in self.text:
+            return self.text, given
+        turns, of_calls = turn_rows(store, project)
+        return self.text.replace(_TURNS, turns), given | of_calls
 
     def run(
         self, store: Store, *, project: str = "", window: Window | None = None, limit: int = 20
     ) -> Result:
         """Ask the question of a store. Raises ``StoreError`` as ``Store.query``."""
-        return store.query(self.sql, window_parameters(project, window, limit=limit))
+        return store.query(*self.asked(store, project=project, window=window, limit=limit))
 
 
 @cache
@@ -112,7 +132,7 @@ def read_diagnostic(name: str, text: str, topic: str = "") -> Diagnostic:
     for at, line in enumerate(lines):
         match = _HEADER.fullmatch(line)
         if match is None:
-            sql = with_fragments("\n".join(lines[at:]).strip(), topic)
+            sql = with_fragments("\n".join(lines[at:]).strip(), topic, turns=_TURNS)
             sql = _CHOICE.sub(_choice, sql)
             break
         header[match[1]] = match[2].strip()

@@ -3,7 +3,7 @@
 -- remedy: Replay the session; stop_detail has the evidence. One reason many times in one agent is a bug in its loop or prompt.
 WITH early AS
     (
-        SELECT * FROM turn_summary AS t
+        SELECT * FROM {turns} AS t
         WHERE rounds < 3
             AND parent_turn_id = ''
             AND status != 'running'

@@ -10,7 +10,7 @@ SELECT
     (quantilesExact(0.5, 0.95)(duration) AS p)[1] AS p50_seconds,
     p[2] AS p95_seconds,
     sum(t.cost_usd) AS cost_usd
-FROM turn_summary AS t
+FROM {turns} AS t
 WHERE parent_turn_id = ''
     AND {chosen:start_time}
 GROUP BY stop_reason

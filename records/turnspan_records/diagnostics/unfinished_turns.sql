@@ -3,7 +3,7 @@
 -- remedy: `interrupted` means that the process ended first (a crash, a kill, a missing turnspan.shutdown()); a turn that runs for hours hangs in a tool or waits for a person.
 WITH unfinished AS
     (
-        SELECT * FROM turn_summary
+        SELECT * FROM {turns} AS t
         WHERE parent_turn_id = ''
             AND status IN ('running', 'interrupted')
             AND {chosen:start_time}

@@ -11,8 +11,9 @@ from typing import Final
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import dollars
 from turnspan_records.access.questions import shown_sql
+from turnspan_records.access.turn_rows import turn_rows
 from turnspan_records.sql import statement
-from turnspan_records.turn_filters import ATTRIBUTE, COLUMNS, NUMBERS, TurnListFilter, turn_rows
+from turnspan_records.turn_filters import ATTRIBUTE, COLUMNS, NUMBERS, TurnListFilter
 
 VALUES = 12
 """Values of a facet at most, those with the most turns."""

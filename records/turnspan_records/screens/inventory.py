@@ -12,8 +12,8 @@ from turnspan_clickhouse.rows.tables import RECORDS
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import utc
 from turnspan_records.access.questions import ask
+from turnspan_records.access.turn_rows import open_calls, turn_rows
 from turnspan_records.sql import statement
-from turnspan_records.turn_filters import open_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,10 @@ def projects(store: Store) -> list[str]:
 
     Raises ``StoreError`` as ``Store.query``.
     """
+    turns, given = turn_rows(store, "")
     # A row that was stored twice changes no name.
-    result = ask(store, "names/projects", {"final": 0}, limit=_PROJECTS)
+    sql = statement("names/projects", turns=turns)
+    result = store.query(sql, {**given, "limit": _PROJECTS}, {"final": 0})
     return [str(row[0]) for row in result.rows]
 
 

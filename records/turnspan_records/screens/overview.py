@@ -12,6 +12,7 @@ from typing import Any
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.questions import ask, shown_sql
+from turnspan_records.access.turn_rows import turn_rows
 from turnspan_records.access.window import EARLIEST, LATEST, Window
 from turnspan_records.screens.facets import width_for
 from turnspan_records.sql import statement
@@ -63,6 +64,9 @@ class Bucket:
     """The turns that began in a stretch of time."""
 
     time: datetime
+    since: datetime
+    until: datetime
+    """Of the stretch, from ``since`` to ``until`` (not included) is in the window."""
     figures: Figures
 
 
@@ -131,13 +135,15 @@ _DAY = 86_400
 
 def ends(store: Store, wanted: TurnListFilter) -> Ends:
     """How the turns ended. Raises ``StoreError`` as ``Store.query``."""
-    sql = statement("overview/ends", where=wanted.where)
+    every, of_calls = turn_rows(store, wanted.project)
+    sql = statement("overview/ends", turns=every, where=wanted.where)
     earlier = _before(wanted)
     before: dict[str, int] | None = None
     if earlier is not None:
-        rows = store.query(sql, earlier.parameters).rows
+        rows = store.query(sql, {**earlier.parameters, **of_calls}).rows
         before = {str(end): int(turns) for end, turns in rows} or None
-    rows = store.query(sql, wanted.parameters).rows
+    given = {**wanted.parameters, **of_calls}
+    rows = store.query(sql, given).rows
     now = {str(end): int(turns) for end, turns in rows}
     ended = sum(turns for end, turns in now.items() if end != "running")
     found = [
@@ -149,33 +155,40 @@ def ends(store: Store, wanted: TurnListFilter) -> Ends:
         )
         for end, turns in now.items()
     ]
-    return Ends(found, shown_sql(sql, wanted.parameters))
+    return Ends(found, shown_sql(sql, given))
 
 
 def trend(store: Store, wanted: TurnListFilter) -> Trend:
     """The figures over time. Raises ``StoreError`` as ``Store.query``."""
-    sql = statement("overview/total", where=wanted.where)
-    [whole] = store.query(sql, wanted.parameters).dicts()
+    every, of_calls = turn_rows(store, wanted.project)
+    pieces = {"turns": every, "where": wanted.where}
+    sql = statement("overview/total", **pieces)
+    given = {**wanted.parameters, **of_calls}
+    [whole] = store.query(sql, given).dicts()
     total = _figures(whole)
     earlier = _before(wanted)
     before = None
     if earlier is not None:
-        before = _figures(store.query(sql, earlier.parameters).dicts()[0])
+        before = _figures(store.query(sql, {**earlier.parameters, **of_calls}).dicts()[0])
     first, last = int(whole["first"]), int(whole["last"])
     width = _width_for(last - first)
-    given = {**wanted.parameters, "width": width}
-    sql = statement("overview/buckets", where=wanted.where)
+    given["width"] = width
+    sql = statement("overview/buckets", **pieces)
     rows = store.query(sql, given).dicts() if total.turns else []
     known = {int(row["bucket"]): _figures(row) for row in rows}
     none = Figures(0, 0, 0, 0, 0, None, None, None, None, None, None)
     numbers = range(first // width, last // width + 1) if known else range(0)
+    window, stretch = wanted.window, timedelta(seconds=width)
     buckets = [
-        Bucket(datetime.fromtimestamp(at * width, timezone.utc), known.get(at, none))
+        Bucket(
+            time, max(time, window.since), min(time + stretch, window.until), known.get(at, none)
+        )
         for at in numbers
+        for time in [datetime.fromtimestamp(at * width, timezone.utc)]
     ]
-    by_model = statement("overview/models", where=wanted.where)
+    by_model = statement("overview/models", **pieces)
     costs: Sequence[Sequence[Any]] = store.query(by_model, given).rows if known else []
-    ended = statement("overview/ends_over_time", where=wanted.where)
+    ended = statement("overview/ends_over_time", **pieces)
     counted: Sequence[Sequence[Any]] = store.query(ended, given).rows if known else []
     # Two questions: a quantile of the whole is none of the quantiles of its parts.
     [(first_token,)] = ask(store, "overview/first_token", **wanted.parameters).rows
@@ -196,10 +209,12 @@ def trend(store: Store, wanted: TurnListFilter) -> Trend:
 def look_at(store: Store, wanted: TurnListFilter) -> LookAts:
     """What is worth a look, in one pass. Raises ``StoreError`` as ``Store.query``."""
     looks = ", ".join(f"if({condition}, '{name}', '')" for name, (_, condition) in LOOKS.items())
-    sql = statement("overview/looks", looks=looks, where=wanted.where)
-    rows: Sequence[Mapping[str, Any]] = store.query(sql, wanted.parameters).dicts()
+    turns, given = turn_rows(store, wanted.project)
+    given |= wanted.parameters
+    sql = statement("overview/looks", turns=turns, looks=looks, where=wanted.where)
+    rows: Sequence[Mapping[str, Any]] = store.query(sql, given).dicts()
     found = [LookAt(row["look"], LOOKS[row["look"]][0], row["turns"], row["agent"]) for row in rows]
-    return LookAts(found, shown_sql(sql, wanted.parameters))
+    return LookAts(found, shown_sql(sql, given))
 
 
 def _width_for(seconds: int) -> int:

@@ -23,7 +23,7 @@ interface Props {
   bars?: boolean;
   written: (value: number | null) => string;
   /** The address of what a stretch is made of, or of its part in a series. */
-  target?: (since: string, until: string, series: number | null) => string;
+  target?: (stretch: number, series: number | null) => string;
   /** Where the series are named elsewhere. */
   unnamed?: boolean;
 }
@@ -66,9 +66,7 @@ function Drawn(props: Props) {
       written,
       chosen: (since: number, until: number) =>
         setParams({ since: momentOf(since), until: momentOf(until) }),
-      opened:
-        target &&
-        ((at: number, line: number | null) => go(target(...stretch(times, width, at), line))),
+      opened: target && ((at: number, line: number | null) => go(target(at, line))),
     };
     return file.draw(place.current, plotted, "overview");
   }, [file, key, theme.value]);
@@ -91,18 +89,13 @@ function momentOf(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 19);
 }
 
-function stretch(times: readonly string[], width: number, at: number): [string, string] {
-  const since = secondsOf(times[at] ?? "");
-  return [momentOf(since), momentOf(since + width)];
-}
-
-function Numbers({ label, times, width, series, written, target }: Props) {
+function Numbers({ label, times, series, written, target }: Props) {
   const columns: readonly Column<number>[] = [
     {
       head: "from",
       show: (at) =>
         target ? (
-          <a href={target(...stretch(times, width, at), null)}>
+          <a href={target(at, null)}>
             <When time={times[at] ?? ""} long />
           </a>
         ) : (

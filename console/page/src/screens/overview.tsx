@@ -111,8 +111,12 @@ export function Overview() {
 }
 
 /** The turns of a stretch of time that a filter lets through. */
-function turnsOf(f: string) {
-  return (since: string, until: string) => withParams(["turns"], { f, since, until });
+function turnsOf({ buckets }: Trend, at: number, f: string): string {
+  return withParams(["turns"], {
+    f,
+    since: buckets[at]?.since ?? "",
+    until: buckets[at]?.until ?? "",
+  });
 }
 
 function EndsOverTime({ trend }: { trend: Trend }) {
@@ -128,9 +132,9 @@ function EndsOverTime({ trend }: { trend: Trend }) {
       }))}
       bars
       written={whole}
-      target={(since, until, at) => {
+      target={(stretch, at) => {
         const end = at === null ? undefined : trend.ends[at]?.end;
-        return turnsOf(end === undefined ? "" : term("stop", end))(since, until);
+        return turnsOf(trend, stretch, end === undefined ? "" : term("stop", end));
       }}
       unnamed
     />
@@ -209,9 +213,9 @@ function Costs({ trend }: { trend: Trend }) {
       }))}
       bars
       written={dollars}
-      target={(since, until, at) => {
+      target={(stretch, at) => {
         const models = at === null ? undefined : trend.models[at];
-        return turnsOf(models ? filterOf(models) : "cost>0")(since, until);
+        return turnsOf(trend, stretch, models ? filterOf(models) : "cost>0");
       }}
       unnamed
     />
@@ -284,7 +288,7 @@ function Durations({ trend }: { trend: Trend }) {
         },
       ].filter(({ values }) => values.some((value) => value !== null))}
       written={(value) => (value === 0 ? "0" : seconds(value))}
-      target={turnsOf("")}
+      target={(stretch) => turnsOf(trend, stretch, "")}
     />
   );
 }

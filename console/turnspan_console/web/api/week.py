@@ -39,6 +39,7 @@ def _week(store: Store, query: WeekQuery) -> WeekAnswer:
         report = week_report(store, query.week, project=query.project)
     window = report.window
     parts = [
-        answer_of(one.question, one.result, query.project, window, limit=10) for one in report.parts
+        answer_of(store, one.question, one.result, query.project, window, limit=10)
+        for one in report.parts
     ]
     return WeekAnswer(report.name, window.since, window.until, *report.beside, parts)

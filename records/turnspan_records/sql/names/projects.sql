@@ -1,5 +1,5 @@
 SELECT project, count() AS turns
-FROM turn_summary
+FROM {turns} AS t
 GROUP BY project
 ORDER BY turns DESC, project
 LIMIT {limit:UInt32}

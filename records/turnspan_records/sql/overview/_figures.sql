@@ -9,5 +9,5 @@ sum(t.cache_read_tokens) AS cached_tokens,
 sum(t.output_tokens) AS output_tokens,
 countIf(t.status != 'running') AS ended,
 quantilesExactIf(0.5, 0.95)(t.duration, t.status != 'running') AS seconds
-FROM turn_summary AS t
+FROM {turns} AS t
 WHERE {where}

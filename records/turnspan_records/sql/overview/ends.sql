@@ -1,5 +1,5 @@
 SELECT {how_ended} AS ended, count() AS turns
-FROM turn_summary AS t
+FROM {turns} AS t
 WHERE {where}
 GROUP BY ended
 ORDER BY ended = 'running', turns DESC, ended

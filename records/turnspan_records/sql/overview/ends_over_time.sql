@@ -2,7 +2,7 @@ SELECT
     intDiv(toUnixTimestamp(start_time), {width:UInt32}) AS bucket,
     {how_ended} AS ended,
     count() AS turns
-FROM turn_summary AS t
+FROM {turns} AS t
 WHERE {where}
 GROUP BY bucket, ended
 ORDER BY bucket, ended

@@ -1,5 +1,5 @@
 SELECT look, count() AS turns, topK(1)(agent_name)[1] AS agent
-FROM turn_summary AS t
+FROM {turns} AS t
 ARRAY JOIN arrayFilter(one -> one != '', [{looks}]) AS look
 WHERE {where}
 GROUP BY look

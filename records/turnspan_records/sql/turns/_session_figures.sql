@@ -6,5 +6,5 @@ SELECT
     countIf({how_ended} NOT IN ('completed', 'running')) AS problems,
     leftUTF8(argMin(user_message, (start_time, turn_id)), 240) AS said
 FROM {turns} AS t
-WHERE session_id != '' AND {where} AND start_time >= {recent:DateTime64(9, 'UTC')}
+WHERE session_id != '' AND {where} AND {_recent}
 GROUP BY project, session_id

@@ -2,7 +2,7 @@
 WITH page AS
     (
         SELECT start_time FROM {turns} AS t
-        WHERE {where} AND start_time >= {recent:DateTime64(9, 'UTC')} {older}
+        WHERE {where} AND {_recent} {older}
         ORDER BY {order}
         LIMIT {limit:UInt32}
     )
@@ -15,6 +15,6 @@ SELECT
     leftUTF8(user_message, 240) AS said, leftUTF8(response_text, 240) AS reply
 FROM {turns} AS t
 WHERE start_time IN (SELECT start_time FROM page) AND {where}
-    AND start_time >= {recent:DateTime64(9, 'UTC')} {older}
+    AND {_recent} {older}
 ORDER BY {order}
 LIMIT {limit:UInt32}

@@ -15,7 +15,7 @@ FROM
   user_message,
   response_text
  FROM turn_summary AS t
- WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) IN ({f0:Array(String)})) AND (t.status != 'running')
+ WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) IN ({f0:Array(String)})) AND (t.status != 'running')
  ORDER BY
   start_time DESC,
   turn_id ASC

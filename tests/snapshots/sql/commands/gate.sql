@@ -6,7 +6,7 @@ WITH
    turn_id,
    rollout_id
   FROM turn_summary AS t
-  WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (session_id IN ({f0:Array(String)})) AND (t.status != 'running') AND (({version:String} = '') OR (agent_version = {version:String}))
+  WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (session_id IN ({f0:Array(String)})) AND (t.status != 'running') AND (({version:String} = '') OR (agent_version = {version:String}))
   ORDER BY
    start_time DESC,
    turn_id ASC

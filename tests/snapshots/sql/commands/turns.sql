@@ -63,7 +63,7 @@ WITH
  (
   SELECT start_time
   FROM turn_summary AS t
-  WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (start_time >= {recent:DateTime64(9, 'UTC')})
+  WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (({recent:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {recent:DateTime64(9, 'UTC')}))
   ORDER BY
    start_time DESC NULLS LAST,
    turn_id DESC,
@@ -102,7 +102,7 @@ FROM turn_summary AS t
 WHERE (start_time IN (
  SELECT start_time
  FROM page
-)) AND (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (start_time >= {recent:DateTime64(9, 'UTC')})
+)) AND (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (({recent:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {recent:DateTime64(9, 'UTC')}))
 ORDER BY
  start_time DESC NULLS LAST,
  turn_id DESC,

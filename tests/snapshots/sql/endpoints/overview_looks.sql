@@ -1,10 +1,64 @@
 SELECT
+ project,
+ call.1,
+ call.2,
+ call.3
+FROM
+(
+ SELECT
+  project,
+  turn_id,
+  min(began) AS first,
+  argMin((session_id, span, state), began) AS call
+ FROM
+ (
+  SELECT
+   project,
+   session_id,
+   turn_id,
+   span_id AS span,
+   min(start_time) AS began,
+   argMax(status, written_at) AS state
+  FROM llm_call_running
+  WHERE (turn_id != '') AND (({project:String} = '') OR (project = {project:String})) AND ((project, session_id, span_id) IN (
+   SELECT
+    project,
+    session_id,
+    span_id
+   FROM llm_call_running
+   WHERE status != 'final'
+  )) AND ((project, turn_id) NOT IN (
+   SELECT
+    project,
+    turn_id
+   FROM turn_summary
+   WHERE turn_id IN (
+    SELECT turn_id
+    FROM llm_call_running
+    WHERE status != 'final'
+   )
+  ))
+  GROUP BY
+   project,
+   session_id,
+   turn_id,
+   span_id
+  HAVING state != 'final'
+ )
+ GROUP BY
+  project,
+  turn_id
+)
+ORDER BY first DESC
+LIMIT 1000;
+
+SELECT
  look,
  count() AS turns,
  topK(1)(agent_name)[1] AS agent
 FROM turn_summary AS t
 ARRAY JOIN arrayFilter(one -> (one != ''), [if((t.rounds < 3) AND (t.status != 'running') AND (if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) != 'completed'), 'early', ''), if((greatest(t.max_identical_tool_streak, t.no_progress_rounds) >= 3) OR startsWith(t.stop_reason, 'loop_detected:'), 'loops', ''), if((t.status = 'final') AND ((t.stop_reason IN ('silent_rounds', 'empty_no_tools')) OR (t.silent_rounds >= 30) OR ((t.stop_reason = 'completed') AND t.unanswered)), 'silent', ''), if(t.status = 'interrupted', 'interrupted', ''), if(t.status = 'running', 'running', '')]) AS look
-WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (start_time < {until:DateTime64(9, 'UTC')})
 GROUP BY look
 ORDER BY
  turns DESC,

@@ -1,4 +1,58 @@
 SELECT
+ project,
+ call.1,
+ call.2,
+ call.3
+FROM
+(
+ SELECT
+  project,
+  turn_id,
+  min(began) AS first,
+  argMin((session_id, span, state), began) AS call
+ FROM
+ (
+  SELECT
+   project,
+   session_id,
+   turn_id,
+   span_id AS span,
+   min(start_time) AS began,
+   argMax(status, written_at) AS state
+  FROM llm_call_running
+  WHERE (turn_id != '') AND (({project:String} = '') OR (project = {project:String})) AND ((project, session_id, span_id) IN (
+   SELECT
+    project,
+    session_id,
+    span_id
+   FROM llm_call_running
+   WHERE status != 'final'
+  )) AND ((project, turn_id) NOT IN (
+   SELECT
+    project,
+    turn_id
+   FROM turn_summary
+   WHERE turn_id IN (
+    SELECT turn_id
+    FROM llm_call_running
+    WHERE status != 'final'
+   )
+  ))
+  GROUP BY
+   project,
+   session_id,
+   turn_id,
+   span_id
+  HAVING state != 'final'
+ )
+ GROUP BY
+  project,
+  turn_id
+)
+ORDER BY first DESC
+LIMIT 1000;
+
+SELECT
  toUnixTimestamp(min(start_time)) AS first,
  toUnixTimestamp(max(start_time)) AS last,
  count() AS turns,
@@ -13,7 +67,7 @@ SELECT
  countIf(t.status != 'running') AS ended,
  quantilesExactIf(0.5, 0.95)(t.duration, t.status != 'running') AS seconds
 FROM turn_summary AS t
-WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')});
+WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (start_time < {until:DateTime64(9, 'UTC')});
 
 SELECT
  intDiv(toUnixTimestamp(start_time), {width:UInt32}) AS bucket,
@@ -29,7 +83,7 @@ SELECT
  countIf(t.status != 'running') AS ended,
  quantilesExactIf(0.5, 0.95)(t.duration, t.status != 'running') AS seconds
 FROM turn_summary AS t
-WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (start_time < {until:DateTime64(9, 'UTC')})
 GROUP BY bucket
 ORDER BY bucket ASC;
 
@@ -38,7 +92,7 @@ SELECT
  arrayStringConcat(arraySort(t.models), ' + ') AS used,
  sum(t.cost_usd) AS cost_usd
 FROM turn_summary AS t
-WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (start_time < {until:DateTime64(9, 'UTC')})
 GROUP BY
  bucket,
  used
@@ -54,7 +108,7 @@ SELECT
  if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) AS ended,
  count() AS turns
 FROM turn_summary AS t
-WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+WHERE (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (start_time < {until:DateTime64(9, 'UTC')})
 GROUP BY
  bucket,
  ended

@@ -81,7 +81,7 @@ WITH
      countIf(if(t.status = 'final', splitByChar(':', t.stop_reason)[1], t.status) NOT IN ('completed', 'running')) AS problems,
      leftUTF8(argMin(user_message, (start_time, turn_id)), 240) AS said
     FROM turn_summary AS t
-    WHERE (session_id != '') AND (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (start_time >= {recent:DateTime64(9, 'UTC')})
+    WHERE (session_id != '') AND (t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (({recent:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {recent:DateTime64(9, 'UTC')}))
     GROUP BY
      project,
      session_id
@@ -115,7 +115,7 @@ FROM
  (
   SELECT
    *,
-   ((t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})) AS wanted,
+   ((t.parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (start_time < {until:DateTime64(9, 'UTC')})) AS wanted,
    max(wanted) OVER (PARTITION BY project, session_id, trace_id) AS with_wanted
   FROM turn_summary AS t
   WHERE (project, session_id) IN (
