@@ -58,3 +58,17 @@ def test_what_few_applications_use_is_loaded_when_it_is_used() -> None:
         "assert not hasattr(turnspan, 'nothing'); from turnspan import *; evolve; consortium"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_what_few_readers_use_is_loaded_when_it_is_used() -> None:
+    """As every command of ``turnspan`` begins with. No public name is a module, also where there is
+    one of its name."""
+    loaded = loaded_by("turnspan_records")
+    late = {"again", "keeping", "loop", "quality", "screens", "training"}
+    assert not {f"turnspan_records.{room}" for room in late} & loaded
+    program = (
+        "import turnspan_records as r, types;"
+        "assert not [n for n in r.__all__ if isinstance(getattr(r, n), types.ModuleType)];"
+        "assert not hasattr(r, 'nothing'); from turnspan_records import *; export; replay"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
