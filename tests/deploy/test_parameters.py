@@ -63,8 +63,9 @@ LOOKED_AT = {
     # An order is one of a list's, its places are parameters.
     "sessions.py": {"columns", "wanted.where", "figures", "older", "parts", "turns"},
     "errors.py": {
-        *("older", "order.sql", "order.place", "statement('errors/_failures', among=_ALL)"),
-        "statement('errors/_failures', among=_NEWEST)",
+        *("older", "order.sql", "order.place", "answers"),
+        "statement('errors/_failures', among=_ALL, model_answers=answers)",
+        "statement('errors/_failures', among=_NEWEST, model_answers=answers)",
     },
     # Pairs of known names and columns; keys of attributes are parameters.
     "facets.py": {"wanted.where", "turns", "pairs", "'\\nUNION ALL\\n'.join(pieces)"},

@@ -21,6 +21,7 @@ from turnspan_records.access.questions import shown_sql
 from turnspan_records.access.window import Window
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.sandbox import Sandbox
+from turnspan_records.screens.errors import error_shapes
 from turnspan_records.screens.facets import facets, histogram
 from turnspan_records.screens.inventory import arrivals
 from turnspan_records.screens.overview import ends, look_at, trend
@@ -182,7 +183,8 @@ def test_every_number_is_that_of_its_list(filled: Store, wanted: TurnListFilter)
 
 @pytest.mark.release
 def test_every_number_is_that_of_its_list_on_a_cluster(cluster: Cluster) -> None:
-    """On whichever shard its turns lie."""
+    """On whichever shard its turns lie. A call without an answer counts under the model that
+    answered on another."""
     cluster.migrate("kept")
     with open_store(cluster.dsn("kept")) as store:
         for session in "abcd":
@@ -195,6 +197,15 @@ def test_every_number_is_that_of_its_list_on_a_cluster(cluster: Cluster) -> None
             every_number_is_that_of_its_list(store, wanted)
         assert arrivals(store).running == 4
         assert len(sessions(store, limit=10).rows) == 4
+        failed = {"request_model": "m", "error_type": "Timeout", "turn_id": "over a"}
+        insert(
+            store,
+            *(call(f"failed {of}", DAY, session_id=of, **failed) for of in "abcd"),
+            *(call(f"answered {of}", DAY + 1, session_id=of, request_model="m",
+                   response_model="m-1") for of in "ab"),
+        )  # fmt: skip
+        [shape] = error_shapes(store).shapes
+        assert (shape.name, shape.times, shape.of, shape.turns) == ("m-1", 4, 6, 1)
 
 
 def test_nothing_is_nothing(filled: Store) -> None:

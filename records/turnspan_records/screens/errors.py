@@ -125,10 +125,12 @@ def error_shapes(
     """
     order = list_order(sort, ERROR_SORTS, _TIES, default="-times", ties_descending=False)
     older, place = order.after(after) if after else ("true", {})
+    answers = statement("errors/_model_answers")
     sql = statement(
         "errors/shapes",
-        failures=statement("errors/_failures", among=_ALL),
-        newest=statement("errors/_failures", among=_NEWEST),
+        model_answers=answers,
+        failures=statement("errors/_failures", among=_ALL, model_answers=answers),
+        newest=statement("errors/_failures", among=_NEWEST, model_answers=answers),
         older=older,
         order=order.sql,
         place=order.place,

@@ -1,6 +1,7 @@
 -- Failures by the shape of their message, which is made when a row is written. First which shapes
 -- they are; where the newest of each is, and what it said, is read for those few only.
 WITH
+    {_used} AS used,
     (
         SELECT groupArray(shape_of)
         FROM
@@ -12,7 +13,7 @@ WITH
                 SELECT
                     source, name, error, shape,
                     count() AS times,
-                    uniqExactIf(cityHash64(project, turn_id), turn_id != '') AS turns,
+                    uniqExactIf(failure_turn, failure_turn != 0) AS turns,
                     toUnixTimestamp64Nano(min(start_time)) AS first,
                     toUnixTimestamp64Nano(max(start_time)) AS last
                 FROM

@@ -1,5 +1,20 @@
 WITH
  (
+  SELECT groupArray((of, request, answer, newest, times))
+  FROM
+  (
+   SELECT
+    toString(any(project)) AS of,
+    toString(any(request_model)) AS request,
+    toString(any(response_model)) AS answer,
+    max(start_time) AS newest,
+    countIf((({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')}))) AS times
+   FROM llm_call
+   WHERE (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30)))) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')}))
+   GROUP BY ((cityHash64(project) + (3 * cityHash64(request_model))) + (5 * cityHash64(response_model))) + toUInt16(toDate(start_time))
+  )
+ ) AS used,
+ (
   SELECT groupArray(shape_of)
   FROM
   (
@@ -12,7 +27,7 @@ WITH
      error,
      shape,
      count() AS times,
-     uniqExactIf(cityHash64(project, turn_id), turn_id != '') AS turns,
+     uniqExactIf(failure_turn, failure_turn != 0) AS turns,
      toUnixTimestamp64Nano(min(start_time)) AS first,
      toUnixTimestamp64Nano(max(start_time)) AS last
     FROM
@@ -24,34 +39,28 @@ WITH
        FROM
        (
         SELECT
-         concat(of, '\n', toString(request), '\n', if(by_day, toString(toDate(newest)), '')) AS asked,
-         argMaxIf(toString(answer), newest, answer != '') AS answered
+         concat(one.1, '\n', one.2, '\n', if(by_day, toString(toDate(one.4)), '')) AS asked,
+         argMaxIf(one.3, one.4, (one.3) != '') AS answered
         FROM
         (
-         SELECT
-          any(project) AS of,
-          any(request_model) AS request,
-          any(response_model) AS answer,
-          max(start_time) AS newest
-         FROM llm_call
-         WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
-         GROUP BY ((cityHash64(project) + (3 * cityHash64(request_model))) + (5 * cityHash64(response_model))) + toUInt16(toDate(start_time))
+         SELECT arrayJoin(used) AS one
         )
         ARRAY JOIN [true, false] AS by_day
         GROUP BY asked
-        HAVING (countIf(answer = '') > 0) AND (answered != '')
+        HAVING (countIf((one.3) = '') > 0) AND (answered != '')
        )
       ) AS answers).1, answers.2, transform(concat(project, '\n', toString(request_model), '\n'), answers.1, answers.2, toString(request_model)))) AS name,
       toString(error_type) AS error,
       failure_shape AS shape,
       leftUTF8(error_message, 400) AS message,
+      failure_turn,
       project,
       session_id,
       turn_id,
       span_id,
       start_time
      FROM llm_call
-     WHERE (error_type != '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND true
+     WHERE (error_type != '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')})) AND true
      UNION ALL
      SELECT
       'tool',
@@ -59,13 +68,14 @@ WITH
       toString(if(t.error_type != '', t.error_type, 'failed result')),
       failure_shape,
       failure,
+      failure_turn,
       project,
       session_id,
       turn_id,
       span_id,
       start_time
      FROM tool_call AS t
-     WHERE failed AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND true
+     WHERE failed AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')})) AND true
      UNION ALL
      SELECT
       'turn',
@@ -73,13 +83,14 @@ WITH
       toString(t.error_type),
       failure_shape,
       leftUTF8(t.error_message, 400),
+      cityHash64(project, turn_id),
       project,
       session_id,
       turn_id,
       span_id,
       start_time
      FROM turn_summary AS t
-     WHERE (t.error_type != '') AND (parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND true
+     WHERE (t.error_type != '') AND (parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')})) AND true
     )
     GROUP BY
      source,
@@ -94,7 +105,7 @@ WITH
      toString(name) AS name,
      count() AS calls
     FROM tool_call
-    WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+    WHERE (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')}))
     GROUP BY name
     UNION ALL
     SELECT
@@ -104,58 +115,34 @@ WITH
     FROM
     (
      SELECT
-      toString(response_model) AS model,
-      count() AS times
-     FROM llm_call
-     WHERE (response_model != '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
-     GROUP BY response_model
-     UNION ALL
-     SELECT
       if(response_model != '', toString(response_model), transform(concat(project, '\n', toString(request_model), '\n', toString(toDate(start_time))), ((
        SELECT (arrayPushFront(groupArray(asked), ''), arrayPushFront(groupArray(answered), ''))
        FROM
        (
         SELECT
-         concat(of, '\n', toString(request), '\n', if(by_day, toString(toDate(newest)), '')) AS asked,
-         argMaxIf(toString(answer), newest, answer != '') AS answered
+         concat(one.1, '\n', one.2, '\n', if(by_day, toString(toDate(one.4)), '')) AS asked,
+         argMaxIf(one.3, one.4, (one.3) != '') AS answered
         FROM
         (
-         SELECT
-          any(project) AS of,
-          any(request_model) AS request,
-          any(response_model) AS answer,
-          max(start_time) AS newest
-         FROM llm_call
-         WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
-         GROUP BY ((cityHash64(project) + (3 * cityHash64(request_model))) + (5 * cityHash64(response_model))) + toUInt16(toDate(start_time))
+         SELECT arrayJoin(used) AS one
         )
         ARRAY JOIN [true, false] AS by_day
         GROUP BY asked
-        HAVING (countIf(answer = '') > 0) AND (answered != '')
+        HAVING (countIf((one.3) = '') > 0) AND (answered != '')
        )
-      ) AS answers).1, answers.2, transform(concat(project, '\n', toString(request_model), '\n'), answers.1, answers.2, toString(request_model)))),
+      ) AS answers).1, answers.2, transform(concat(project, '\n', toString(request_model), '\n'), answers.1, answers.2, toString(request_model)))) AS model,
       times
      FROM
      (
       SELECT
-       project,
-       request_model,
-       '' AS response_model,
-       toDateTime(day, 'UTC') AS start_time,
-       times
+       one.1 AS project,
+       one.2 AS request_model,
+       one.3 AS response_model,
+       one.4 AS start_time,
+       one.5 AS times
       FROM
       (
-       SELECT
-        project,
-        request_model,
-        toDate(start_time) AS day,
-        count() AS times
-       FROM llm_call
-       WHERE (response_model = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
-       GROUP BY
-        project,
-        request_model,
-        day
+       SELECT arrayJoin(used) AS one
       )
      )
     )
@@ -207,34 +194,28 @@ INNER JOIN
     FROM
     (
      SELECT
-      concat(of, '\n', toString(request), '\n', if(by_day, toString(toDate(newest)), '')) AS asked,
-      argMaxIf(toString(answer), newest, answer != '') AS answered
+      concat(one.1, '\n', one.2, '\n', if(by_day, toString(toDate(one.4)), '')) AS asked,
+      argMaxIf(one.3, one.4, (one.3) != '') AS answered
      FROM
      (
-      SELECT
-       any(project) AS of,
-       any(request_model) AS request,
-       any(response_model) AS answer,
-       max(start_time) AS newest
-      FROM llm_call
-      WHERE (({project:String} = '') OR (project = {project:String})) AND (start_time >= ({since:DateTime64(9, 'UTC')} - toIntervalDay(30))) AND (start_time < {until:DateTime64(9, 'UTC')})
-      GROUP BY ((cityHash64(project) + (3 * cityHash64(request_model))) + (5 * cityHash64(response_model))) + toUInt16(toDate(start_time))
+      SELECT arrayJoin(used) AS one
      )
      ARRAY JOIN [true, false] AS by_day
      GROUP BY asked
-     HAVING (countIf(answer = '') > 0) AND (answered != '')
+     HAVING (countIf((one.3) = '') > 0) AND (answered != '')
     )
    ) AS answers).1, answers.2, transform(concat(project, '\n', toString(request_model), '\n'), answers.1, answers.2, toString(request_model)))) AS name,
    toString(error_type) AS error,
    failure_shape AS shape,
    leftUTF8(error_message, 400) AS message,
+   failure_turn,
    project,
    session_id,
    turn_id,
    span_id,
    start_time
   FROM llm_call
-  WHERE (error_type != '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (start_time IN (
+  WHERE (error_type != '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')})) AND (start_time IN (
    SELECT fromUnixTimestamp64Nano((arrayJoin(page)).8, 'UTC')
   ))
   UNION ALL
@@ -244,13 +225,14 @@ INNER JOIN
    toString(if(t.error_type != '', t.error_type, 'failed result')),
    failure_shape,
    failure,
+   failure_turn,
    project,
    session_id,
    turn_id,
    span_id,
    start_time
   FROM tool_call AS t
-  WHERE failed AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (start_time IN (
+  WHERE failed AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')})) AND (start_time IN (
    SELECT fromUnixTimestamp64Nano((arrayJoin(page)).8, 'UTC')
   ))
   UNION ALL
@@ -260,13 +242,14 @@ INNER JOIN
    toString(t.error_type),
    failure_shape,
    leftUTF8(t.error_message, 400),
+   cityHash64(project, turn_id),
    project,
    session_id,
    turn_id,
    span_id,
    start_time
   FROM turn_summary AS t
-  WHERE (t.error_type != '') AND (parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')}) AND (start_time IN (
+  WHERE (t.error_type != '') AND (parent_turn_id = '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')})) AND (start_time IN (
    SELECT fromUnixTimestamp64Nano((arrayJoin(page)).8, 'UTC')
   ))
  )

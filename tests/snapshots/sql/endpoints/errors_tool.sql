@@ -25,7 +25,7 @@ FROM
    round,
    arguments
   FROM tool_call
-  WHERE (name = {tool:String}) AND failed AND (turn_id != '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+  WHERE (name = {tool:String}) AND failed AND (turn_id != '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')}))
  ) AS f
  LEFT JOIN
  (
@@ -44,7 +44,7 @@ FROM
     project,
     turn_id
    FROM tool_call
-   WHERE (name = {tool:String}) AND failed AND (turn_id != '') AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+   WHERE (name = {tool:String}) AND failed AND (turn_id != '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')}))
   )
  ) AS n ON (n.project = f.project) AND (n.turn_id = f.turn_id)
  GROUP BY
@@ -68,7 +68,7 @@ SELECT
  leftUTF8(arguments, 1000) AS arguments,
  leftUTF8(if(error_message != '', error_message, result), 400) AS said
 FROM tool_call
-WHERE (name = {tool:String}) AND (({project:String} = '') OR (project = {project:String})) AND (start_time >= {since:DateTime64(9, 'UTC')}) AND (start_time < {until:DateTime64(9, 'UTC')})
+WHERE (name = {tool:String}) AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')}))
 ORDER BY
  start_time DESC,
  span_id ASC

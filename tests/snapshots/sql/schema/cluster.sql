@@ -909,6 +909,22 @@ SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_windo
 CREATE TABLE IF NOT EXISTS turnspan.dataset_case ON CLUSTER c AS turnspan.dataset_case_local
 ENGINE = Distributed(c, turnspan, dataset_case_local, cityHash64(project, dataset));
 
+ALTER TABLE turnspan.llm_call_running_local ON CLUSTER c
+ (ADD INDEX IF NOT EXISTS by_status status TYPE minmax GRANULARITY 1),
+ (MATERIALIZE INDEX by_status);
+
+ALTER TABLE turnspan.tool_call_local ON CLUSTER c
+ (ADD COLUMN IF NOT EXISTS `failure_turn` UInt64 MATERIALIZED if(failed AND (turn_id != ''), cityHash64(project, turn_id), 0) CODEC(ZSTD(1)));
+
+ALTER TABLE turnspan.tool_call ON CLUSTER c
+ (ADD COLUMN IF NOT EXISTS `failure_turn` UInt64 MATERIALIZED if(failed AND (turn_id != ''), cityHash64(project, turn_id), 0) CODEC(ZSTD(1)));
+
+ALTER TABLE turnspan.llm_call_local ON CLUSTER c
+ (ADD COLUMN IF NOT EXISTS `failure_turn` UInt64 MATERIALIZED if((error_type != '') AND (turn_id != ''), cityHash64(project, turn_id), 0) CODEC(ZSTD(1)));
+
+ALTER TABLE turnspan.llm_call ON CLUSTER c
+ (ADD COLUMN IF NOT EXISTS `failure_turn` UInt64 MATERIALIZED if((error_type != '') AND (turn_id != ''), cityHash64(project, turn_id), 0) CODEC(ZSTD(1)));
+
 CREATE OR REPLACE VIEW turnspan.annotation_withdrawn ON CLUSTER c
 AS SELECT
  project,

@@ -804,6 +804,16 @@ ENGINE = ReplacingMergeTree(written_at)
 ORDER BY (project, dataset, version, case_id)
 SETTINGS non_replicated_deduplication_window = 10000;
 
+ALTER TABLE turnspan.llm_call_running
+ (ADD INDEX IF NOT EXISTS by_status status TYPE minmax GRANULARITY 1),
+ (MATERIALIZE INDEX by_status);
+
+ALTER TABLE turnspan.tool_call
+ (ADD COLUMN IF NOT EXISTS `failure_turn` UInt64 MATERIALIZED if(failed AND (turn_id != ''), cityHash64(project, turn_id), 0) CODEC(ZSTD(1)));
+
+ALTER TABLE turnspan.llm_call
+ (ADD COLUMN IF NOT EXISTS `failure_turn` UInt64 MATERIALIZED if((error_type != '') AND (turn_id != ''), cityHash64(project, turn_id), 0) CODEC(ZSTD(1)));
+
 CREATE OR REPLACE VIEW turnspan.annotation_withdrawn
 AS SELECT
  project,
