@@ -61,16 +61,12 @@ def read_spans(request: Object, decoded: Decoded, shared: InternCache) -> None:
     Raises:
         MalformedError: a field has a value of the wrong kind.
     """
-    for of_resource in _objects(request, "resourceSpans"):
-        decoded.group()
-        resource = _shared_resource(of_resource, shared)
-        for of_scope in _objects(of_resource, "scopeSpans"):
-            decoded.group()
-            scope = _shared_scope(of_scope, shared)
-            spans = list(_objects(of_scope, "spans"))
-            share = decoded.size // max(1, len(spans))
-            for span in spans:
-                decoded.add(_fields(span, share, decoded), resource, scope)
+    for resource, of_scope in _groups(request, "Spans", decoded, shared):
+        scope = _shared_scope(of_scope, shared)
+        spans = list(_objects(of_scope, "spans"))
+        share = decoded.size // max(1, len(spans))
+        for span in spans:
+            decoded.add(_fields(span, share, decoded), resource, scope)
 
 
 def decode_logs_json(body: bytes, shared: InternCache) -> Decoded:
@@ -86,15 +82,11 @@ def decode_logs_json(body: bytes, shared: InternCache) -> Decoded:
 
 def read_events(request: Object, decoded: Decoded, shared: InternCache) -> None:
     """Add the events of a request with logs, likewise. Raises as ``read_spans``."""
-    for of_resource in _objects(request, "resourceLogs"):
-        decoded.group()
-        resource = _shared_resource(of_resource, shared)
-        for of_scope in _objects(of_resource, "scopeLogs"):
-            decoded.group()
-            records = list(_objects(of_scope, "logRecords"))
-            share = decoded.size // max(1, len(records))
-            for record in records:
-                decoded.tell(_event(record, resource, share))
+    for resource, of_scope in _groups(request, "Logs", decoded, shared):
+        records = list(_objects(of_scope, "logRecords"))
+        share = decoded.size // max(1, len(records))
+        for record in records:
+            decoded.tell(_event(record, resource, share))
 
 
 def decode_metrics_json(body: bytes, shared: InternCache) -> Decoded:
@@ -104,21 +96,28 @@ def decode_metrics_json(body: bytes, shared: InternCache) -> Decoded:
         MalformedError: it is not JSON, or a field has a value of the wrong kind.
     """
     decoded = Decoded(size=len(body))
-    for of_resource in _objects(_request(body), "resourceMetrics"):
+    for resource, of_scope in _groups(_request(body), "Metrics", decoded, shared):
+        scope = _shared_scope(of_scope, shared)
+        for metric in _objects(of_scope, "metrics"):
+            for kind in _POINTS:
+                data = _object(metric, kind)
+                counts = kind == "sum" and data.get("isMonotonic") is True
+                how = _enumerated(data, "aggregationTemporality", _TEMPORALITIES) if counts else 0
+                for point in _objects(data, "dataPoints"):
+                    add_point(decoded, _point(_text(metric, "name"), point, how), resource, scope)
+    return decoded
+
+
+def _groups(
+    request: Object, name: str, decoded: Decoded, shared: InternCache
+) -> Iterator[tuple[Resource, Object]]:
+    """The objects of the scopes of a request, each with its resource."""
+    for of_resource in _objects(request, f"resource{name}"):
         decoded.group()
         resource = _shared_resource(of_resource, shared)
-        for of_scope in _objects(of_resource, "scopeMetrics"):
+        for of_scope in _objects(of_resource, f"scope{name}"):
             decoded.group()
-            scope = _shared_scope(of_scope, shared)
-            for metric in _objects(of_scope, "metrics"):
-                for kind in _POINTS:
-                    data = _object(metric, kind)
-                    counts = kind == "sum" and data.get("isMonotonic") is True
-                    how = _enumerated(data, "aggregationTemporality", _TEMPORALITIES)
-                    for point in _objects(data, "dataPoints"):
-                        said = _point(_text(metric, "name"), point, how if counts else 0)
-                        add_point(decoded, said, resource, scope)
-    return decoded
+            yield resource, of_scope
 
 
 def _point(name: str, point: Object, temporality: int) -> MetricPoint:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from google.protobuf.message import DecodeError
@@ -13,9 +13,8 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
-from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs
-from opentelemetry.proto.metrics.v1.metrics_pb2 import ResourceMetrics, ScopeMetrics
-from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event
 
@@ -45,21 +44,11 @@ def decode_protobuf(body: bytes, shared: InternCache) -> Decoded:
     Raises:
         MalformedError: it is not an ``ExportTraceServiceRequest``.
     """
-    try:
-        request = ExportTraceServiceRequest.FromString(body)
-    except DecodeError as error:
-        raise MalformedOtlpError(
-            "the body is not an OTLP trace export request in protobuf"
-        ) from error
     decoded = Decoded(size=len(body))
-    for of_resource in request.resource_spans:
-        decoded.group()
-        resource = _shared_resource(of_resource, shared)
-        for of_scope in of_resource.scope_spans:
-            decoded.group()
-            scope = _shared_scope(of_scope, shared)
-            for span in of_scope.spans:
-                decoded.add(_fields(span, decoded), resource, scope)
+    for resource, of_scope in _groups(ExportTraceServiceRequest, "spans", body, decoded, shared):
+        scope = _shared_scope(of_scope, shared)
+        for span in of_scope.spans:
+            decoded.add(_fields(span, decoded), resource, scope)
     return decoded
 
 
@@ -69,20 +58,10 @@ def decode_logs_protobuf(body: bytes, shared: InternCache) -> Decoded:
     Raises:
         MalformedError: it is not an ``ExportLogsServiceRequest``.
     """
-    try:
-        request = ExportLogsServiceRequest.FromString(body)
-    except DecodeError as error:
-        raise MalformedOtlpError(
-            "the body is not an OTLP logs export request in protobuf"
-        ) from error
     decoded = Decoded(size=len(body))
-    for of_resource in request.resource_logs:
-        decoded.group()
-        resource = _shared_resource(of_resource, shared)
-        for of_scope in of_resource.scope_logs:
-            decoded.group()
-            for record in of_scope.log_records:
-                decoded.tell(_event(record, resource))
+    for resource, of_scope in _groups(ExportLogsServiceRequest, "logs", body, decoded, shared):
+        for record in of_scope.log_records:
+            decoded.tell(_event(record, resource))
     return decoded
 
 
@@ -92,27 +71,34 @@ def decode_metrics_protobuf(body: bytes, shared: InternCache) -> Decoded:
     Raises:
         MalformedError: it is not an ``ExportMetricsServiceRequest``.
     """
-    try:
-        request = ExportMetricsServiceRequest.FromString(body)
-    except DecodeError as error:
-        raise MalformedOtlpError(
-            "the body is not an OTLP metrics export request in protobuf"
-        ) from error
     decoded = Decoded(size=len(body))
-    for of_resource in request.resource_metrics:
+    groups = _groups(ExportMetricsServiceRequest, "metrics", body, decoded, shared)
+    for resource, of_scope in groups:
+        scope = _shared_scope(of_scope, shared)
+        for metric in of_scope.metrics:
+            kind = metric.WhichOneof("data")
+            data: Any = getattr(metric, kind) if kind is not None else None
+            counts = kind == "sum" and data.is_monotonic
+            how = data.aggregation_temporality if counts else 0
+            for point in () if data is None else data.data_points:
+                add_point(decoded, _point(metric.name, point, how), resource, scope)
+    return decoded
+
+
+def _groups(
+    kind: Any, name: str, body: bytes, decoded: Decoded, shared: InternCache
+) -> Iterator[tuple[Resource, Any]]:
+    """The messages of the scopes of a request, each with its resource."""
+    try:
+        request = kind.FromString(body)
+    except DecodeError as error:
+        raise MalformedOtlpError(f"the body is no {kind.__name__} in protobuf") from error
+    for of_resource in getattr(request, f"resource_{name}"):
         decoded.group()
         resource = _shared_resource(of_resource, shared)
-        for of_scope in of_resource.scope_metrics:
+        for of_scope in getattr(of_resource, f"scope_{name}"):
             decoded.group()
-            scope = _shared_scope(of_scope, shared)
-            for metric in of_scope.metrics:
-                kind = metric.WhichOneof("data")
-                data: Any = getattr(metric, kind) if kind is not None else None
-                counts = kind == "sum" and metric.sum.is_monotonic
-                how = metric.sum.aggregation_temporality if counts else 0
-                for point in () if data is None else data.data_points:
-                    add_point(decoded, _point(metric.name, point, how), resource, scope)
-    return decoded
+            yield resource, of_scope
 
 
 def _point(name: str, point: Any, temporality: int) -> MetricPoint:
@@ -182,15 +168,13 @@ def _fields(span: Span, decoded: Decoded) -> SpanFields:
     )
 
 
-def _shared_resource(
-    holder: ResourceSpans | ResourceLogs | ResourceMetrics, shared: InternCache
-) -> Resource:
+def _shared_resource(holder: Any, shared: InternCache) -> Resource:
     said, schema_url = holder.resource, holder.schema_url
     key = b"R" + said.SerializeToString() + schema_url.encode()
     return shared.get(key, lambda: Resource(_attributes(said.attributes), schema_url))
 
 
-def _shared_scope(holder: ScopeSpans | ScopeMetrics, shared: InternCache) -> ReceivedScope:
+def _shared_scope(holder: Any, shared: InternCache) -> ReceivedScope:
     said, schema_url = holder.scope, holder.schema_url
     key = b"S" + said.SerializeToString() + schema_url.encode()
     return shared.get(
