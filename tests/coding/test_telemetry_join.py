@@ -19,6 +19,7 @@ from turnspan_clickhouse.receive.settings import FOLLOWING, NEWS, follows_transc
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.cli import turnspan
 from turnspan_records.access import open_dsn
+from turnspan_records.screens.outline import outline
 
 pytestmark = pytest.mark.with_schema
 
@@ -191,6 +192,9 @@ def test_each_thing_is_one_record(server_dsn: Dsn, tmp_path: Path, first: str) -
         ("shell", 0.07, "accept", "user"),
         ("list_directory", 0.04, "accept", "auto"),
     ]
+    with open_dsn(server_dsn) as store:
+        [seen] = outline(store, "shop", CLAUDE).tools
+    assert (seen.decision, seen.decided_by) == ("accept", "config")
     turns = ask(server_dsn, TURNS)
     assert [turn[1:5] for turn in turns] == [
         (kind, "Fix it", 2, 1) for kind in ("claude-code", "codex", "gemini-cli")

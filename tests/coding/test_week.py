@@ -147,12 +147,16 @@ def test_spending(filled: Store) -> None:
 
 def test_counted(filled: Store) -> None:
     """By the repository and agent of a session's turns, whatever project sent the metrics."""
-    names = ("agent", "sessions", "user_seconds", "lines_added", "commits", "tools_accepted")
-    for project, more in ((PROJECT, []), ("", [("not named", 1, 0, 0, 1, 0)])):
+    names = ("counted", "repository", "agent", "amount", "sessions", "session")
+    for project, more in ((PROJECT, []), ("", [("commits", "not named", "not named", 1, 1, "x")])):
         found = rows(week_report(filled, WEEK, project=project), "week_counted")
-        assert picked(found, *names) == [("claude-code", 2, 61.3, 12, 0, 1), *more]
-        assert (found[0]["repository"], found[0]["session"]) == ("parser", "w2")
-        assert found[0]["tools_rejected"] == 1
+        assert picked(found, *names) == [
+            ("user seconds", "parser", "claude-code", 61.3, 1, "w2"),
+            ("lines added", "parser", "claude-code", 12, 1, "w2"),
+            *more,
+            ("tools accepted", "parser", "claude-code", 1, 1, "w1"),
+            ("tools rejected", "parser", "claude-code", 1, 1, "w1"),
+        ]
     assert not rows(week_report(filled, WEEK, project="shop"), "week_counted")
 
 

@@ -17,12 +17,13 @@ from receive.otlp import T0, Count, as_json, metrics
 from receive.serving import JSON, PROTOBUF, Answer, Served, serving
 from receive.test_order import ask
 from support.landing import insert
-from support.rows import turn
+from support.rows import PROJECT, turn
 from turnspan_clickhouse.receive.receiver_stats import MAX_NAMES, read_receiver_stats
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.cli import turnspan
 from turnspan_records.access import open_dsn
 from turnspan_records.coding.week import week_report
+from turnspan_records.screens.outline import outline
 
 pytestmark = pytest.mark.with_schema
 
@@ -78,12 +79,7 @@ def summed(dsn: Dsn) -> dict[tuple[str, str], float]:
     with open_dsn(dsn) as store:
         answer = week_report(store, week(), limit=100)
     [part] = [one for one in answer.parts if one.question.name == "week_counted"]
-    return {
-        (row["agent"], name): value
-        for row in part.result.dicts()
-        for name, value in row.items()
-        if isinstance(value, (int, float)) and value
-    }
+    return {(row["agent"], row["counted"]): row["amount"] for row in part.result.dicts()}
 
 
 def week() -> str:
@@ -105,19 +101,24 @@ def test_each_count_is_counted_once(embedded_dsn: Dsn, kind: str) -> None:
         for session, agent in (("a", "claude-code"), ("b", "claude-code"), ("g", "gemini-cli")):
             told: dict[str, Any] = {"session_id": session, "agent_name": agent, "start_time": T0}
             insert(store, turn(f"t-{session}", **told))
-    claude, gemini = "claude-code", "gemini-cli"
-    assert summed(embedded_dsn) == {
-        (claude, "sessions"): 2,
-        (claude, "user_seconds"): 30.2,
-        (claude, "agent_seconds"): 1.5,
-        (claude, "lines_added"): 7 + 2 + 40 + 7,
-        (claude, "lines_removed"): 1,
-        (claude, "commits"): 1,
-        (claude, "pull_requests"): 1,
-        (claude, "edits_accepted"): 3,
-        (claude, "edits_rejected"): 1,
-        (gemini, "sessions"): 1,
-        (gemini, "lines_added"): 25 + 4,
+    claude = {
+        "user seconds": 30.2,
+        "agent seconds": 1.5,
+        "lines added": 7 + 2 + 40 + 7,
+        "lines removed": 1,
+        "commits": 1,
+        "pull requests": 1,
+        "edits accepted": 3,
+        "edits rejected": 1,
+    }
+    expected = {("claude-code", what): amount for what, amount in claude.items()}
+    assert summed(embedded_dsn) == {**expected, ("gemini-cli", "lines added"): 25 + 4}
+    with open_dsn(embedded_dsn) as store:
+        seen = outline(store, PROJECT, "a").counted
+    assert {one.what: one.value for one in seen} == {
+        **{name.replace(" ", "_"): value for name, value in claude.items()},
+        "user_seconds": 30.25,
+        "lines_added": 7 + 2 + 7,
     }
     assert ask(embedded_dsn, "SELECT count() AS calls FROM llm_call") == [{"calls": 0}]
 

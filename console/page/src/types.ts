@@ -359,6 +359,11 @@ export interface CostParts {
   reason: string;
 }
 
+export interface CountedFact {
+  what: string;
+  value: number;
+}
+
 export interface DatasetQuery {
   name: string;
   project: string;
@@ -1008,6 +1013,7 @@ export interface Outline {
   definitions: DefinitionHead[];
   steps: OutlineStep[];
   continues: boolean;
+  counted: CountedFact[];
 }
 
 export interface OutlineAnswer {
@@ -1103,6 +1109,8 @@ export interface OutlineTool {
   first: string;
   same_result: boolean;
   requested: boolean;
+  decision: string;
+  decided_by: string;
 }
 
 export interface OutlineTurn {

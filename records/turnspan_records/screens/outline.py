@@ -35,6 +35,7 @@ from turnspan_records.screens import previews
 from turnspan_records.screens.difference import cache_lost, tools_change
 from turnspan_records.screens.outline_types import (
     HEAD,
+    CountedFact,
     DefinitionHead,
     Head,
     Outline,
@@ -81,6 +82,8 @@ def outline(
     told = _OutlineBuilder(calls_as_sent, tool_rows, assembled, known)
     rows = tuple(told.call(one.call) for one in sent)
     _add_tool_changes(store, project, rows)
+    whose = {"session": session_id}
+    counted = store.query(statement("outline/counted"), whose).rows if session_id else ()
     return Outline(
         project,
         session_id,
@@ -94,6 +97,7 @@ def outline(
         definitions=_definitions(store, project, rows),
         steps=tuple(_steps(assembled.steps)),
         continues=bool(place.until),
+        counted=tuple(CountedFact(str(what), float(value)) for what, value in counted),
     )
 
 
@@ -198,6 +202,8 @@ class _OutlineBuilder:
                 first=str(earlier[0]["span_id"]),
                 same_result=last is not None and last["answered_digest"] == row["answered_digest"],
                 requested=tool.span_id in self._requested,
+                decision=str(row["decision"]),
+                decided_by=str(row["decided_by"]),
             )
 
 

@@ -142,6 +142,10 @@ class OutlineTool(ToolFacts):
     same_result: bool
     requested: bool
     """Whether a call's reply asked for it; else it stands on its own."""
+    decision: str
+    """What was decided before it ran: ``accept`` or ``reject``; empty if that is not known."""
+    decided_by: str
+    """Who decided: the user, a rule (``config``, ``auto``), a hook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +155,14 @@ class OutlineStep:
     kind: str
     id: str
     depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class CountedFact:
+    """What a coding agent counted in a session, by the name that the week's report has for it."""
+
+    what: str
+    value: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +182,4 @@ class Outline:
     definitions: tuple[DefinitionHead, ...] = ()
     steps: tuple[OutlineStep, ...] = ()
     continues: bool = False
+    counted: tuple[CountedFact, ...] = ()

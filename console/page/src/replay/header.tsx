@@ -35,6 +35,9 @@ export function Header({ outline, level, only, following, children }: Props) {
         counted(outline.calls.filter(hasEnded).length, "call"),
         cost === null ? "cost unknown" : dollars(cost),
         outline.running || !roots.length ? "" : seconds(lasted(roots)),
+        ...COUNTED.flatMap(([name, words]) =>
+          outline.counted.filter(({ what }) => what === name).map(({ value }) => words(value)),
+        ),
       ];
   return (
     <header class="bar stays">
@@ -100,6 +103,18 @@ function lasted(turns: readonly OutlineTurn[]): number {
   const ended = turns.map((turn, at) => (begun[at] ?? 0) + turn.duration);
   return Math.max(...ended) - Math.min(...begun);
 }
+
+/** What a coding agent counted, in words. */
+const COUNTED: readonly [string, (value: number) => string][] = [
+  ["agent_seconds", (value) => `agent active ${seconds(value)}`],
+  ["user_seconds", (value) => `user active ${seconds(value)}`],
+  ["lines_added", (value) => `${counted(value, "line")} added`],
+  ["lines_removed", (value) => `${counted(value, "line")} removed`],
+  ["commits", (value) => counted(value, "commit")],
+  ["pull_requests", (value) => counted(value, "pull request")],
+  ["edits_accepted", (value) => `${counted(value, "edit")} accepted`],
+  ["edits_rejected", (value) => `${counted(value, "edit")} rejected`],
+];
 
 const ONLY = [
   ["failures", "Only failures", "failed tools, errors, turns that did not complete"],

@@ -29,6 +29,7 @@ export function ToolView({ row, session }: { row: ToolRow; session: Session }) {
         ) : (
           <span class="faint">{asked.answered ? "" : unexecuted(row.call)}</span>
         )}
+        {ran && decided(ran)}
         {row.together?.at === 0 && (
           <span class="faint"> {count(row.together.of)} calls in one answer </span>
         )}
@@ -47,6 +48,21 @@ export function ToolView({ row, session }: { row: ToolRow; session: Session }) {
     </div>
   );
 }
+
+/** Who let it run, or did not, unless a rule did. */
+function decided({ decision, decided_by: by }: OutlineTool) {
+  if (!decision || (decision !== "reject" && RULES.includes(by))) return null;
+  const who = by.startsWith("user") ? "the user" : by;
+  return (
+    <span class="faint" title={by}>
+      {" "}
+      {plain(`${DECIDED[decision] ?? decision} by ${who}`)}
+    </span>
+  );
+}
+
+const RULES = ["config", "auto", "hook"];
+const DECIDED: Record<string, string> = { accept: "let run", reject: "rejected" };
 
 function unexecuted(call: OutlineCall | null): string {
   return call && !hasEnded(call) ? "as far as it came" : "no execution recorded";

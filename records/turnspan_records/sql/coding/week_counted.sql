@@ -1,6 +1,6 @@
 -- title: What the agents counted
 -- question: How long did people and agents work, how many lines, commits and pull requests came of it, and which tools were let run?
--- remedy: Send the agents' metrics and events to `turnspan receive`, else only tools that a person rejected are known. Open the session with the most time.
+-- remedy: Send the agents' metrics and events to `turnspan receive`, else only tools that a person rejected are known. Each row names the session with the most.
 WITH turns AS
     (
         SELECT
@@ -13,7 +13,7 @@ WITH turns AS
             AND {chosen:start_time}
         GROUP BY session_id
     ),
-    counted AS
+    facts AS
     (
         SELECT
             session_id,
@@ -39,22 +39,17 @@ WITH turns AS
             AND {chosen:start_time}
     )
 SELECT
+    replaceAll(what, '_', ' ') AS counted,
     if(repository = '', 'not named', repository) AS repository,
     if(agent = '', 'not named', agent) AS agent,
+    round(sum(value), 1) AS amount,
     uniqExact(session_id) AS sessions,
-    round(sumIf(value, what = 'user_seconds'), 1) AS user_seconds,
-    round(sumIf(value, what = 'agent_seconds'), 1) AS agent_seconds,
-    toUInt64(sumIf(value, what = 'lines_added')) AS lines_added,
-    toUInt64(sumIf(value, what = 'lines_removed')) AS lines_removed,
-    toUInt64(sumIf(value, what = 'commits')) AS commits,
-    toUInt64(sumIf(value, what = 'pull_requests')) AS pull_requests,
-    toUInt64(sumIf(value, what = 'edits_accepted')) AS edits_accepted,
-    toUInt64(sumIf(value, what = 'edits_rejected')) AS edits_rejected,
-    toUInt64(sumIf(value, what = 'tools_accepted')) AS tools_accepted,
-    toUInt64(sumIf(value, what = 'tools_rejected')) AS tools_rejected,
-    argMax(session_id, (endsWith(what, '_seconds') ? value : 0, session_id)) AS session
-FROM counted
+    argMax(session_id, (value, session_id)) AS session
+FROM facts
 LEFT JOIN turns USING (session_id)
-GROUP BY repository, agent
-ORDER BY user_seconds + agent_seconds DESC, lines_added DESC, repository, agent
-LIMIT {limit:UInt32}
+GROUP BY what, repository, agent
+ORDER BY
+    endsWith(what, '_seconds') DESC,
+    position(what, 'lines_') > 0 DESC,
+    what, amount DESC, repository, agent
+LIMIT {limit:UInt32} BY what

@@ -84,7 +84,7 @@ WITH
   WHERE (parent_turn_id = '') AND (session_id != '') AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')}))
   GROUP BY session_id
  ),
- counted AS
+ facts AS
  (
   SELECT
    session_id,
@@ -108,31 +108,26 @@ WITH
   WHERE (((attributes['turnspan.coding.decision']) != '') OR (error_type = 'rejected')) AND (({project:String} = '') OR (project = {project:String})) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')}))
  )
 SELECT
+ replaceAll(what, '_', ' ') AS counted,
  if(repository = '', 'not named', repository) AS repository,
  if(agent = '', 'not named', agent) AS agent,
+ round(sum(value), 1) AS amount,
  uniqExact(session_id) AS sessions,
- round(sumIf(value, what = 'user_seconds'), 1) AS user_seconds,
- round(sumIf(value, what = 'agent_seconds'), 1) AS agent_seconds,
- toUInt64(sumIf(value, what = 'lines_added')) AS lines_added,
- toUInt64(sumIf(value, what = 'lines_removed')) AS lines_removed,
- toUInt64(sumIf(value, what = 'commits')) AS commits,
- toUInt64(sumIf(value, what = 'pull_requests')) AS pull_requests,
- toUInt64(sumIf(value, what = 'edits_accepted')) AS edits_accepted,
- toUInt64(sumIf(value, what = 'edits_rejected')) AS edits_rejected,
- toUInt64(sumIf(value, what = 'tools_accepted')) AS tools_accepted,
- toUInt64(sumIf(value, what = 'tools_rejected')) AS tools_rejected,
- argMax(session_id, (if(endsWith(what, '_seconds'), value, 0), session_id)) AS session
-FROM counted
+ argMax(session_id, (value, session_id)) AS session
+FROM facts
 LEFT JOIN turns USING (session_id)
 GROUP BY
+ what,
  repository,
  agent
 ORDER BY
- user_seconds + agent_seconds DESC,
- lines_added DESC,
+ endsWith(what, '_seconds') DESC,
+ position(what, 'lines_') > 0 DESC,
+ what ASC,
+ amount DESC,
  repository ASC,
  agent ASC
-LIMIT {limit:UInt32};
+LIMIT {limit:UInt32} BY what;
 
 SELECT
  task,

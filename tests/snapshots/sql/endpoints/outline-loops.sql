@@ -187,7 +187,9 @@ SELECT
  length(tool_call.result) AS answered_bytes,
  sipHash64(name, tool_call.arguments) AS asked_digest,
  if(tool_call.result = '', tool_call.error_message, tool_call.result) AS answered,
- hex(sipHash64(translate(answered, ' \n\t', ''))) AS answered_digest
+ hex(sipHash64(translate(answered, ' \n\t', ''))) AS answered_digest,
+ attributes['turnspan.coding.decision'] AS decision,
+ attributes['turnspan.coding.decision.source'] AS decided_by
 FROM tool_call
 WHERE (project = {project:String}) AND (session_id = {session:String})
 ORDER BY
@@ -204,3 +206,20 @@ FROM message
 WHERE (project = {project:String}) AND (scope = {scope:String}) AND (empty({hashes:Array(String)}) OR (hash IN (
  SELECT toFixedString(unhex(arrayJoin({hashes:Array(String)})), 16)
 )));
+
+SELECT
+ what,
+ sum(value) AS value
+FROM
+(
+ SELECT
+  attributes['turnspan.coding.metric'] AS what,
+  max(toFloat64OrZero(attributes['turnspan.coding.metric.value'])) AS value
+ FROM span
+ WHERE (session_id = {session:String}) AND (name = 'coding.metric')
+ GROUP BY
+  what,
+  attributes['turnspan.coding.metric.series']
+)
+GROUP BY what
+ORDER BY what ASC;

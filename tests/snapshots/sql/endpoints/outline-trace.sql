@@ -187,7 +187,9 @@ SELECT
  length(tool_call.result) AS answered_bytes,
  sipHash64(name, tool_call.arguments) AS asked_digest,
  if(tool_call.result = '', tool_call.error_message, tool_call.result) AS answered,
- hex(sipHash64(translate(answered, ' \n\t', ''))) AS answered_digest
+ hex(sipHash64(translate(answered, ' \n\t', ''))) AS answered_digest,
+ attributes['turnspan.coding.decision'] AS decision,
+ attributes['turnspan.coding.decision.source'] AS decided_by
 FROM tool_call
 WHERE (project = {project:String}) AND (session_id = {session:String}) AND (trace_id = {trace:String})
 ORDER BY

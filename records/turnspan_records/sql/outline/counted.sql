@@ -1,0 +1,13 @@
+-- What a coding agent counted in a session: of each series the greatest value, which later ones contain.
+SELECT what, sum(value) AS value
+FROM
+(
+    SELECT
+        attributes['turnspan.coding.metric'] AS what,
+        max(toFloat64OrZero(attributes['turnspan.coding.metric.value'])) AS value
+    FROM span
+    WHERE session_id = {session:String} AND name = 'coding.metric'
+    GROUP BY what, attributes['turnspan.coding.metric.series']
+)
+GROUP BY what
+ORDER BY what
