@@ -375,6 +375,7 @@ def test_a_rejected_tool_is_a_tool_that_failed(embedded_dsn: Dsn, tracing: bool)
     of = "claude_code.interaction" if tracing else ""
     rejects = {"decision": "reject", "source": "user_reject"}
     blocked = replace(TRACE[3], attributes={**STANDARD, **rejects})
+    nameless = event("tool_decision", 3, tool_name="Read", decision="accept")
     no = {"tool_name": "Bash", "tool_use_id": TOOL_ID, **rejects}
     decision = replace(event("tool_decision", 4, **no), of=of)
     end = replace(event("tool_result", 5, tool_use_id=TOOL_ID, success="false"), of=of)
@@ -383,7 +384,7 @@ def test_a_rejected_tool_is_a_tool_that_failed(embedded_dsn: Dsn, tracing: bool)
             send(served, (TRACE[1], blocked))
             send(served, (TRACE[2], TRACE[5], TRACE[0]))
         said = tuple(replace(one, of=of) for one in (LOG[0], LOG[2]))
-        for records in ((*said, decision), (decision, end)):
+        for records in ((nameless, *said, decision), (decision, end)):
             send_log(served, records)
     assert ask(embedded_dsn, DECISIONS) == [
         {

@@ -151,7 +151,9 @@ class Intake:
             await asyncio.sleep(_POLL_SECONDS)
         taken = await asyncio.wrap_future(self.receiver.submit(decoded))
         what = {TRACES: "spans", LOGS: "log records", METRICS: "data points"}[signal]
-        for why, number in () if signal == METRICS else taken.refused.items():  # with each export
+        if signal == METRICS and sum(taken.refused.values()) == decoded.left_out.total():
+            return taken  # as of each export: the figures have it
+        for why, number in taken.refused.items():
             self.notices.tell(why, f"{number:,} {what} refused: {why}")
         return taken
 

@@ -33,7 +33,9 @@ class ToolDecisions:
         self._known: OrderedDict[tuple[str, str], dict[str, str]] = OrderedDict()
 
     def note(self, session: str, call_id: str, said: dict[str, Any]) -> None:
-        """Keep what an event says of a call."""
+        """Keep what an event says of a call; of one that it does not name, it is of none."""
+        if not call_id:
+            return
         with self._lock:
             self._known[session, call_id] = decision_of(said)
             if len(self._known) > MAX_DECISIONS:
