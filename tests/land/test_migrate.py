@@ -144,6 +144,28 @@ def test_what_was_applied_before_an_error_is_recorded(
         assert len(migrate(store)) == len(migrations()) - 4
 
 
+def test_a_setting_that_the_engine_does_not_know_is_left_out(
+    store_dsn: Dsn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine that is older than a setting of a table works without it."""
+    real = Store.command
+
+    def command(
+        self: Store,
+        sql: str,
+        parameters: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        real(
+            self, sql.replace("text_index_dictionary_", "of_a_later_engine_"), parameters, settings
+        )
+
+    monkeypatch.setattr(Store, "command", command)
+    with open_store(store_dsn) as store:
+        assert len(migrate(store)) == len(migrations())
+        assert pending(store) == []
+
+
 @first_on("server")
 def test_two_migrations_at_once_are_safe(store_dsn: Dsn) -> None:
     """Both succeed; the schema is there once. An embedded store is migrated one after the other."""

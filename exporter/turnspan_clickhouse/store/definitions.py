@@ -185,7 +185,8 @@ def _by_schema(dsn: Dsn, name: str) -> tuple[str, set[str], set[str]]:
     files = [one for one in migrations() if not one.view and name in one.subjects(dsn)]
     made, *more = [statements(one, dsn)[0].replace("{", "{{").replace("}", "}}") for one in files]
     table = made[: made.index("\n)\n")]
-    added = [sql[sql.index("    ADD ") :] for sql in more]
+    # What is no column and no index is a setting: `migrate` puts it back.
+    added = [sql[sql.index("    ADD ") :] for sql in more if "    ADD " in sql]
     base = set(_COLUMN.findall(table))
     full = base.union(*(_COLUMN.findall(sql) for sql in added))
     body = ",\n".join([table, *(_ADDING.sub("", one) for one in added)])

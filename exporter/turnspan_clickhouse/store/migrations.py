@@ -69,7 +69,7 @@ _REPLICATED_WINDOW = (
 _ALTERED_COLUMN = later(r"^ALTER TABLE .*\bCOLUMN\b", re.DOTALL | re.MULTILINE)
 _MATERIALIZED = later(r",\n *MATERIALIZE COLUMN \w+")
 _OWN_CONTENT = "content_project = r.project AND content_scope = r.message_scope"
-_UNKNOWN_TABLE, _UNKNOWN_DATABASE = 60, 81
+_UNKNOWN_TABLE, _UNKNOWN_DATABASE, _UNKNOWN_SETTING = 60, 81, 115
 # What one migrator may see of another: CREATE OR REPLACE VIEW exchanges and drops names.
 _RACES = frozenset({57, _UNKNOWN_TABLE, 219, 253, 341, 342, 999})
 
@@ -100,11 +100,8 @@ class Migration:
         return "{shard_by:" in self.template or bool(_ALTERED_COLUMN.search(self.template))
 
     def subjects(self, dsn: Dsn) -> tuple[str, ...]:
-        """The tables or the view that the file makes or changes, as this store names them.
-
-        Raises:
-            ValueError: there is none in it.
-        """
+        """The tables or the view that the file makes or changes, as this store names them. Raises
+        ``ValueError`` where there is none."""
         found = _SUBJECT.search(self.template)
         if found is None:
             raise ValueError(f"{self.name}: neither a table nor a view")
@@ -351,6 +348,8 @@ def _apply(store: Store, migration: Migration) -> None:
         try:
             _run(store, sql)
         except QueryError as error:
+            if error.code == _UNKNOWN_SETTING and "MODIFY SETTING" in sql:
+                continue  # of a newer engine: this one is slower without
             if error.code not in OTHER_COLUMNS:
                 raise
             how = f"{migration.version:04d}_{migration.name} finds other columns"

@@ -925,6 +925,12 @@ ALTER TABLE turnspan.llm_call_local ON CLUSTER c
 ALTER TABLE turnspan.llm_call ON CLUSTER c
  (ADD COLUMN IF NOT EXISTS `failure_turn` UInt64 MATERIALIZED if((error_type != '') AND (turn_id != ''), cityHash64(project, turn_id), 0) CODEC(ZSTD(1)));
 
+ALTER TABLE turnspan.message_local ON CLUSTER c
+ (MODIFY SETTING text_index_dictionary_block_size = 8192, text_index_dictionary_block_frontcoding_compression = 0);
+
+ALTER TABLE turnspan.tool_call_local ON CLUSTER c
+ (MODIFY SETTING text_index_dictionary_block_size = 8192, text_index_dictionary_block_frontcoding_compression = 0);
+
 CREATE OR REPLACE VIEW turnspan.annotation_withdrawn ON CLUSTER c
 AS SELECT
  project,

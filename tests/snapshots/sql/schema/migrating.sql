@@ -814,6 +814,12 @@ ALTER TABLE turnspan.tool_call
 ALTER TABLE turnspan.llm_call
  (ADD COLUMN IF NOT EXISTS `failure_turn` UInt64 MATERIALIZED if((error_type != '') AND (turn_id != ''), cityHash64(project, turn_id), 0) CODEC(ZSTD(1)));
 
+ALTER TABLE turnspan.message
+ (MODIFY SETTING text_index_dictionary_block_size = 8192, text_index_dictionary_block_frontcoding_compression = 0);
+
+ALTER TABLE turnspan.tool_call
+ (MODIFY SETTING text_index_dictionary_block_size = 8192, text_index_dictionary_block_frontcoding_compression = 0);
+
 CREATE OR REPLACE VIEW turnspan.annotation_withdrawn
 AS SELECT
  project,
