@@ -90,7 +90,7 @@ test-newest: $(NEWEST)/.ready tools ## Test in random order (SEED=2: in another)
 
 test-compiled: $(COMPILED)/.ready tools wheel ## Test the compiled build (but faults, which are put in by replacing functions)
 	@$(BIN)/python .ci/check_wheel.py dist/*.whl build/compiled/*.whl
-	@$(COMPILED)/bin/pytest -n $(JOBS) --dist loadfile --ignore tests/providers/test_faults.py \
+	@$(COMPILED)/bin/python -P -m pytest -n $(JOBS) --dist loadfile --ignore tests/providers/test_faults.py \
 	  $(or $(AREAS),tests/content tests/emit tests/privacy tests/providers tests/land/test_landing.py) $(TIMED) $(ARGS)
 
 test-stacks: setup ## Play every agent stack and compare its records with what happened (ARGS=--ci: some)
@@ -310,8 +310,9 @@ $(COMPILED)/.ready: $(READY) pyproject.toml hatch_build.py $(shell git ls-files 
 	@TURNSPAN_COMPILE=1 $(COMPILED)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps \
 	  --wheel-dir build/compiled .
 	@$(COMPILED)/bin/python -m pip uninstall --quiet --yes turnspan 2>/dev/null
-	@$(INSTALL) $(COMPILED)/bin/python -c $(CONSTRAINTS) "$$(echo build/compiled/*.whl)[dev]"
-	@$(INSTALL) $(COMPILED)/bin/python --no-deps $(THREADING)
+	@$(INSTALL) $(COMPILED)/bin/python --no-deps build/compiled/*.whl
+# Everything else is that of $(VENV), installed and compiled already; the wheel is found before it.
+	@cd $(COMPILED)/lib/python3*/site-packages && echo $(CURDIR)/$(VENV)/lib/python3*/site-packages >of_development.pth
 	@$(COMPILED)/bin/python -c 'from turnspan.content import snapshot as s; assert s.__file__[-3:] != ".py", s'
 	@touch $@
 
