@@ -86,6 +86,9 @@ class CodingLog:
         self._live = live
         self._read = 0
         self._changed: list[TranscriptSession] | None = None
+        self._family = NO_FAMILY
+        self._relatives: dict[Path, tuple[SessionBeginning | None, list[str]]] = {}
+        """How the sessions of the family begin, and their messages: each file is read once."""
 
     def again(self, position: str) -> str:
         """The position from which all is imported anew; times that no file says stay."""
@@ -117,6 +120,7 @@ class CodingLog:
                 earlier = [other for at, other in families.get(family, ()) if at <= rank]
                 if first and main in self._alone and position.get(main).family == NO_FAMILY:
                     earlier += earlier_beside(session, first, self._files)
+                self._forget_family(family)
                 elsewhere = self._elsewhere(session, first, earlier, position.get(main).repeated)
                 yield from self._session(session, position, family, elsewhere)
             except (OSError, SourceLogError) as error:  # deleted meanwhile, perhaps
@@ -125,6 +129,7 @@ class CodingLog:
             if family != NO_FAMILY:
                 families.setdefault(family, []).append((rank, session))
         self._changed = None
+        self._forget_family(NO_FAMILY)
         yield Part(position=str(position))
 
     def complete(self, store: Store) -> None:
@@ -180,11 +185,19 @@ class CodingLog:
         ``repeated``, which stood in one that may be gone."""
         found = set(_message_ids(session)[:repeated] if repeated else ())
         for other in family:
-            beginning = beginning_of(other)
+            path = other.files[0]
+            if path not in self._relatives:
+                self._relatives[path] = beginning_of(other), _message_ids(other)
+            beginning, ids = self._relatives[path]
             if first is None or beginning is None or beginning.session_id == first.session_id:
                 continue  # the same session: its rows are the same
-            found.update(_message_ids(other))
+            found.update(ids)
         return frozenset(found)
+
+    def _forget_family(self, family: bytes) -> None:
+        """Sessions of one family come together: of others nothing is kept."""
+        if family != self._family:
+            self._family, self._relatives = family, {}
 
     # -- a session ------------------
 
