@@ -114,3 +114,20 @@ def test_a_long_session_takes_time_by_its_lines(tmp_path: Path) -> None:
         imported("claude-code", [path])
         taken.append(time.process_time() - began)
     assert taken[1] < 8 * taken[0]
+
+
+def test_forks_of_one_session_take_time_by_their_number(tmp_path: Path) -> None:
+    """What each repeats of the others is found by reading each of them once."""
+    taken: list[float] = []
+    for forks in (8, 32):
+        folder = tmp_path / str(forks)
+        folder.mkdir()
+        for number in range(forks):
+            lines = [{**x, "sessionId": f"f{number}"} for x in claude_lines("s", 20, words=20)]
+            path = folder / f"f{number:02}.jsonl"
+            path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+        began = time.process_time()
+        made = imported("claude-code", [folder])
+        taken.append(time.process_time() - began)
+        assert {turn.session_id for turn in made.turns} == {"f0"}
+    assert taken[1] < 8 * taken[0]
