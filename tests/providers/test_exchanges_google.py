@@ -15,7 +15,8 @@ from providers.conftest import Spans
 from support import gemini_facts as facts
 from support.cassette_table import record
 from support.gemini_facts import Exchange
-from support.google_sdk import credentials, errors, genai, types
+from support.gemini_replay import by_types, token
+from support.google_sdk import errors, genai, types
 from support.sealing import rebuild_record
 from support.shared import enough
 from turnspan import config
@@ -28,22 +29,12 @@ from turnspan_clickhouse.rows.tables import Definition, LlmCall, MessageRow
 
 pytestmark = [pytest.mark.large_data, pytest.mark.slow]
 
-_CONFIG = ("systemInstruction", "tools", "toolConfig", "safetySettings", "cachedContent", "labels")
-_PLACES = ("contents", "generationConfig", *_CONFIG)
-
 
 @pytest.fixture(autouse=True)
 def _unmasked(settings: None) -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
     """Records are compared to the letter, secrets included."""
     config.activate(config.resolve({"mask_secrets": False}))
     yield
-
-
-def _token() -> Any:
-    """A token that the oldest versions need not fetch."""
-    found = credentials.Credentials("k")
-    found.refresh = lambda request: None  # pyright: ignore[reportUnknownLambdaType]
-    return found
 
 
 class Player:
@@ -57,7 +48,7 @@ class Player:
             False: genai.Client(api_key="k", http_options=options),
             True: genai.Client(
                 vertexai=True,
-                credentials=_token(),
+                credentials=token(),
                 project="p",
                 location="us-central1",
                 http_options=options,
@@ -130,37 +121,6 @@ class Player:
         else:
             for _ in stream:
                 pass
-
-
-def by_types(exchange: Exchange) -> dict[str, Any] | None:
-    """An exchange's request as arguments of the SDK's method; ``None`` where it has no words."""
-    body, model = exchange.request, exchange.model
-    try:
-        if exchange.asks == "predict":
-            texts = [each["content"] for each in body["instances"]]
-            kinds = {each.get("task_type") for each in body["instances"]}
-            size = facts.fielded(body, "parameters").get("outputDimensionality")
-        elif "mbed" in exchange.asks:
-            items = body.get("requests") or [body]
-            texts = [types.Content.model_validate(each["content"]) for each in items]
-            kinds = {each.get("taskType") for each in items}
-            size = items[0].get("outputDimensionality")
-        elif body.keys() <= set(_PLACES):
-            settings = facts.fielded(body, "generationConfig")
-            settings.update({key: body[key] for key in _CONFIG if key in body})
-            return {
-                "model": model,
-                "contents": [
-                    types.Content.model_validate(each) for each in facts.contents_of(body)
-                ],
-                "config": types.GenerateContentConfig.model_validate(settings),
-            }
-        else:
-            return None
-    except (ValueError, TypeError, KeyError):
-        return None
-    asked: dict[str, Any] = {"output_dimensionality": size, "task_type": next(iter(kinds))}
-    return {"model": model, "contents": texts, "config": {k: v for k, v in asked.items() if v}}
 
 
 def in_pieces(answer: Any) -> list[Any]:

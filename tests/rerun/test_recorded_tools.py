@@ -167,6 +167,16 @@ def test_an_error_has_its_class_and_its_text(error: Exception, kind: type[Except
     )
 
 
+def test_an_error_is_of_all_classes_of_its_name() -> None:
+    """Which of them it was is not recorded: a handler of any catches it."""
+    names: dict[str, Any] = {"__qualname__": "desk.SameNamed"}
+    one, other = (type("SameNamed", (base,), names) for base in (ValueError, LookupError))
+    derived = type("SameNamed", (one,), names)
+    for _ in range(2):  # what was made the first time is none of them
+        error = error_of("desk.SameNamed", "why")
+        assert type(error).__bases__ == (other, derived) and str(error) == "why"
+
+
 class Shop:
     @turnspan.tool
     def method(self, item: str) -> Hit:

@@ -23,28 +23,37 @@ _PIECE: Final = 512
 
 
 class Recorded:
-    """Answers every request with one exchange's reply, piece by piece."""
+    """Answers every request with one exchange's reply, piece by piece; if ``real``, the real
+    server is asked."""
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: Exchange, *, real: bool = False) -> None:
         self._exchange = exchange
+        self._real = real
         self.sent: list[Any] = []
-        """The bodies of the requests."""
+        """The bodies of the requests that were answered here."""
+        self.bodies: list[bytes] = []
+        """The same as bytes."""
 
     def client(self) -> Any:
         """An HTTP client that gets its answers from here."""
-        return HTTP.Client(transport=HTTP.MockTransport(self._answer))
+        return HTTP.Client(transport=None if self._real else HTTP.MockTransport(self._answer))
 
     def aclient(self) -> Any:
         """An asynchronous one."""
-        return HTTP.AsyncClient(transport=HTTP.MockTransport(self._aanswer))
+        transport = None if self._real else HTTP.MockTransport(self._aanswer)
+        return HTTP.AsyncClient(transport=transport)
 
     def _answer(self, request: Any) -> Any:
-        self.sent.append(json.loads(request.read()))
+        self._keep(request.read())
         return self._response(self._pieces())
 
     async def _aanswer(self, request: Any) -> Any:
-        self.sent.append(json.loads(await request.aread()))
+        self._keep(await request.aread())
         return self._response(self._apieces())
+
+    def _keep(self, body: bytes) -> None:
+        self.bodies.append(body)
+        self.sent.append(json.loads(body))
 
     def _response(self, content: Any) -> Any:
         headers = {"content-type": "application/json", "request-id": "req_recorded"}
@@ -125,9 +134,9 @@ def sdk_method(client: Any, exchange: Exchange, name: str) -> tuple[Callable[...
     return method, {**given, "extra_body": beside or None}
 
 
-def call(exchange: Exchange) -> View:
+def call(exchange: Exchange, server: Recorded | None = None) -> View:
     """``create``, as it was recorded: whole or streamed."""
-    transport, view = Recorded(exchange), View()
+    transport, view = server or Recorded(exchange), View()
     with (
         _quiet(),
         anthropic.Anthropic(
@@ -152,9 +161,9 @@ def call(exchange: Exchange) -> View:
     return view
 
 
-async def acall(exchange: Exchange) -> View:
+async def acall(exchange: Exchange, server: Recorded | None = None) -> View:
     """``create`` of the asynchronous client."""
-    transport, view = Recorded(exchange), View()
+    transport, view = server or Recorded(exchange), View()
     with _quiet():
         async with anthropic.AsyncAnthropic(
             api_key="k",

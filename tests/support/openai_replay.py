@@ -27,17 +27,20 @@ class Outcome:
 
 
 class Replayer:
-    """Clients whose server answers with what was recorded."""
+    """Clients whose server answers with what was recorded; if ``real``, the real one is asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, real: bool = False) -> None:
         self._exchange: Any = None
         self._sent: Any = None
-        transport = _HTTP.MockTransport(self._answer)
+        self.bodies: list[bytes] = []
+        """Of the requests that were answered here."""
+        transport = None if real else _HTTP.MockTransport(self._answer)
         self._sync = _HTTP.Client(transport=transport)
         self._async = _HTTP.AsyncClient(transport=transport)
 
     def _answer(self, request: Any) -> Any:
         exchange: Exchange = self._exchange
+        self.bodies.append(request.content)
         self._sent = import_module("json").loads(request.content or b"{}")
         headers = {"content-type": exchange.content_type, "x-request-id": "req_1"}
         return _HTTP.Response(exchange.status, headers=headers, content=exchange.response)

@@ -7,7 +7,9 @@ import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
+
+S = TypeVar("S", bound="RecordedServer")
 
 
 @dataclass
@@ -52,8 +54,9 @@ class RecordedServer:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 headers = {key.lower(): value for key, value in self.headers.items()}
-                outer.received.append(ReceivedRequest(self.path, body, headers, self.command))
-                outer._send(self)
+                request = ReceivedRequest(self.path, body, headers, self.command)
+                outer.received.append(request)
+                outer._send(self, outer.answer_of(request))
 
             do_GET = do_POST
 
@@ -69,9 +72,11 @@ class RecordedServer:
         """Its address."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
-    def _send(self, handler: BaseHTTPRequestHandler) -> None:
-        route = f"{handler.command} {handler.path.partition('?')[0]}"
-        answer = self.answers.get(route, self.answer)
+    def answer_of(self, request: ReceivedRequest) -> RecordedAnswer:
+        """What a request is answered with."""
+        return self.answers.get(f"{request.method} {request.path.partition('?')[0]}", self.answer)
+
+    def _send(self, handler: BaseHTTPRequestHandler, answer: RecordedAnswer) -> None:
         body = answer.body
         handler.send_response(answer.status)
         handler.send_header("Content-Type", answer.content_type)
@@ -92,7 +97,7 @@ class RecordedServer:
             handler.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
         handler.wfile.write(b"0\r\n\r\n")
 
-    def __enter__(self) -> RecordedServer:
+    def __enter__(self: S) -> S:
         self._thread.start()
         return self
 

@@ -219,6 +219,8 @@ def written_events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The events of ConverseStream, of a whole answer in Anthropic's words."""
     for event in message_events(body):
         yield from _raw_events(event)
+    usage = _raw_usage(body.get("usage") or {})  # all of it is told at the end
+    yield {"metadata": {"usage": usage, "metrics": {"latencyMs": 0}}}
 
 
 def _raw_events(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -236,7 +238,6 @@ def _raw_events(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"contentBlockStop": index}
     elif kind == "message_delta":
         yield {"messageStop": {"stopReason": event["delta"].get("stop_reason")}}
-        yield {"metadata": {"usage": _raw_usage(event["usage"]), "metrics": {"latencyMs": 0}}}
 
 
 def _raw_delta(delta: dict[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ _STEPS: Final = (
     *(collections.abc.AsyncIterator, collections.abc.AsyncIterable),
     collections.abc.AsyncGenerator,
 )
+_MADE: Final = "_turnspan_made"
 _AWAITED: Final = (collections.abc.Awaitable, collections.abc.Coroutine)
 
 
@@ -140,26 +141,43 @@ def _class_named(name: str) -> Any:
 
 def error_of(name: str, message: str) -> BaseException:
     """An exception whose class has this (qualified) name and whose text is the message: of the
-    class that the program knows by it, else of one that is made from ``Exception``."""
-    known: Any = getattr(builtins, name, None)
-    if not (isinstance(known, type) and issubclass(known, Exception)):
-        known = next((kind for kind in _kinds(Exception) if kind.__qualname__ == name), Exception)
+    class that the program knows by it, of all that it knows if they are several, else of one that
+    is made from ``Exception``."""
+    builtin: Any = getattr(builtins, name, None)
+    known: tuple[Any, ...] = _kinds_named(name) or (Exception,)
+    if isinstance(builtin, type) and issubclass(builtin, Exception):
+        known = (builtin,)
     # Without an argument its text is empty; KeyError quotes its argument.
     for arguments in ((message,) if message else (), (_unquoted(message),)):
         with suppress(Exception):  # its class takes other arguments
-            error: Any = known(*arguments)
-            if str(error) == message and known is not Exception:
+            error: Any = known[0](*arguments)
+            if str(error) == message and known != (Exception,) and len(known) == 1:
                 return cast("BaseException", error)
 
     def text(_: Any) -> str:
         return message
 
-    names = {"__str__": text, "__init__": object.__init__, "__qualname__": name}
-    names["__module__"] = known.__module__
-    kind: Any = type(name.rpartition(".")[2], (known,), names)
+    names = {"__str__": text, "__init__": object.__init__, "__qualname__": name, _MADE: True}
+    names["__module__"] = known[0].__module__
+    last = name.rpartition(".")[2]
+    try:
+        kind: Any = type(last, known, names)
+    except TypeError:  # no object can be of all of them
+        kind = type(last, known[:1], names)
     made: Any = kind.__new__(kind, message)
     made.args = (message,)
     return cast("BaseException", made)
+
+
+def _kinds_named(name: str) -> tuple[type[Exception], ...]:
+    """The classes of this qualified name, without those that another of them is made from."""
+    found = dict.fromkeys(kind for kind in _kinds(Exception) if kind.__qualname__ == name)
+    every = [kind for kind in found if _MADE not in vars(kind)]
+    return tuple(
+        kind
+        for kind in every
+        if not any(issubclass(other, kind) for other in every if other is not kind)
+    )
 
 
 def _unquoted(text: str) -> Any:

@@ -6,10 +6,13 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Any, Final
 
 import orjson
 
+from turnspan.content.model import as_dict
+from turnspan.tracing.recording import MAX_DESCRIPTION
 from turnspan_records.again.rerun.call_matcher import Places
 from turnspan_records.again.rerun.divergence import Divergence
 from turnspan_records.again.rerun.likeness import is_alike
@@ -76,7 +79,7 @@ class ToolMatcher:
             "result_class": found.result_class,
             "failed": found.failed and not found.result,
             "error_type": found.error_type,
-            "error_message": found.error_message,
+            "error_message": _whole_message(found),
         }
 
     def _run(self, name: str, reason: str) -> dict[str, Any]:
@@ -98,6 +101,17 @@ class ToolMatcher:
         near = (same or [one for one in recorded if one.span_id not in self._used] or recorded)[0]
         lines = (f"-{near.arguments}", f"+{arguments}")
         return Divergence(f"tool {name} was called with other arguments", difference=lines)
+
+
+def _whole_message(tool: PlayableTool) -> str:
+    """What its exception said: a long message is cut, and what the model was told has the rest."""
+    known = tool.error_message
+    if len(f"{tool.error_type}: {known}") < MAX_DESCRIPTION:
+        return known
+    told: list[Any] = [tool.result]
+    with suppress(ValueError):  # Gemini is told an object
+        told += (as_dict(orjson.loads(tool.result)) or {}).values()
+    return next((one for one in told if isinstance(one, str) and one.startswith(known)), known)
 
 
 def _unplayable(tool: PlayableTool) -> str:
