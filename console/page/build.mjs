@@ -57,6 +57,7 @@ const options = {
 const results = [
   await build({ ...options, entryPoints: SCREENS, splitting: true }),
   await build({ ...options, entryPoints: OTHERS }),
+  await build({ ...options, entryPoints: ["src/first.ts"], format: "iife" }),
 ];
 for (const name of ["index.html", "icon.svg"]) {
   await writeFile(join(out, name), await readFile(join(here, "src", name)));

@@ -160,6 +160,26 @@ def test_nothing_that_was_recorded_acts(look: Look, made_page: ServedPage) -> No
     assert seen.page.query_selector("#page img, #page script, #page [href^=javascript]") is None
 
 
+def test_a_session_is_asked_for_at_once(look: Look, made_page: ServedPage) -> None:
+    """Before the page's own scripts are there, whatever it is called and whatever the address names
+    in it; and once."""
+    seen = look(made_page, "/turns")
+    asked: list[str] = []
+
+    def note(request: Any) -> None:
+        asked.append(request.url)
+
+    seen.page.on("request", note)
+    for place in ({}, {"at": SPANS[0]}):
+        asked.clear()
+        seen.go(replay_of("shop", SESSION, **place))
+        seen.page.wait_for_selector("article")
+        first = next(url for url in asked if "/api/" in url)
+        assert [url for url in asked if "/api/outline?" in url] == [first]
+        assert ("calls=60" in first) == (not place)
+    seen.page.remove_listener("request", note)
+
+
 def test_a_long_session_keeps_few_rows_and_finds_in_all(look: Look, made_page: ServedPage) -> None:
     """5,000 rows: the first are shown before the others are asked for, some hundreds are in the
     document; find and n reach what is not there, and n what has not come yet."""

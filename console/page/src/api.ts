@@ -1,5 +1,6 @@
 // What the page asks the server: typed by the endpoints, with the token.
 import { signal } from "@preact/signals";
+import { search } from "./addresses";
 import { token } from "./token";
 import type { Endpoints } from "./types";
 
@@ -68,7 +69,8 @@ async function answered<N extends Name>(
   const post = method === "POST";
   let response: Response;
   try {
-    response = await fetch(post ? path : `${path}${search(query)}`, {
+    const address = post ? path : `${path}${search(query)}`;
+    const sent = {
       method,
       headers: {
         authorization: `Bearer ${token()}`,
@@ -76,7 +78,9 @@ async function answered<N extends Name>(
       },
       body: post ? JSON.stringify(query) : null,
       signal: leaving ?? null,
-    });
+    };
+    response = await (askedBefore(address) ?? fetch(address, sent));
+    leaving?.throwIfAborted();
   } catch (error) {
     if (leaving?.aborted) throw error;
     throw new AskError("The page's server does not answer. Start it again: turnspan console", AWAY);
@@ -87,15 +91,12 @@ async function answered<N extends Name>(
   return { answer, took: Number(took?.[1] ?? 0), ofStore: took !== null };
 }
 
-function search(query: object): string {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined && one !== "" && one !== null) params.append(name, String(one));
-    }
-  }
-  const text = params.toString();
-  return text ? `?${text}` : "";
+/** What `first.ts` has asked already, once. */
+function askedBefore(address: string): Promise<Response> | null {
+  const first = window.turnspanFirst;
+  if (first?.address !== address) return null;
+  delete window.turnspanFirst;
+  return first.response;
 }
 
 async function refusal(response: Response): Promise<AskError> {

@@ -6,11 +6,20 @@ const KEY = "turnspan.token";
 
 let held = "";
 
+function tokenOfAddress(): string | null {
+  return new URLSearchParams(location.hash.slice(1)).get("t");
+}
+
+/** The token of the address, else the one that is kept. */
+export function recallToken(): string {
+  return tokenOfAddress() ?? recall(KEY) ?? "";
+}
+
 /** Take the token out of the address; whether there was one. */
 export function takeToken(): boolean {
-  const brought = new URLSearchParams(location.hash.slice(1)).get("t");
+  const brought = tokenOfAddress();
   if (brought) keep(KEY, brought);
-  held = brought ?? recall(KEY) ?? "";
+  held = recallToken();
   if (brought) history.replaceState(null, "", `${location.pathname}${location.search}`);
   return brought !== null;
 }

@@ -1,5 +1,6 @@
 // The address is the whole state of the page: reload, back and a pasted link show the same.
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import { decoded } from "./addresses";
 
 export interface Address {
   /** The parts of the path, decoded. */
@@ -29,15 +30,6 @@ function cut(text: string): string[] {
 /** One part of a path. An id may be any text, also one that an address would swallow ("", ".."). */
 export function part(text: string): string {
   return /^(~.*|\.{0,2})$/s.test(text) ? `~${encodeURIComponent(text)}` : encodeURIComponent(text);
-}
-
-function decoded(text: string): string {
-  try {
-    const plain = decodeURIComponent(text);
-    return plain.startsWith("~") ? plain.slice(1) : plain;
-  } catch {
-    return text; // a lone % that somebody typed
-  }
 }
 
 export type Params = Readonly<Record<string, string>>;

@@ -1,26 +1,22 @@
 // The outline of a session: of a long one its beginning, then all of it; and the newer one while it
 // is followed.
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { beginningOf } from "../addresses";
 import { ask } from "../api";
 import type { Outline, OutlineAnswer, OutlineQuery } from "../types";
-import { param } from "../url";
+import { address } from "../url";
 import { useAsk } from "../use_ask";
 
 const EVERY = 1_000;
 const PATIENT = 5_000;
-/** Calls of the beginning: what is in view at once, and is not half of most sessions. */
-const BEGINNING = 60;
 
 /** Asks for newer rows each second while it follows and the page is visible. */
 export function useOutline(query: OutlineQuery, following: boolean) {
   const { project, session, trace } = query;
   // What the address names may stand anywhere.
   // biome-ignore lint/correctness/useExhaustiveDependencies: where a session is opened, not each move in it.
-  const begins = useMemo(
-    () => !following && !param("at") && !param("only"),
-    [project, session, trace],
-  );
-  const begun = useAsk("GET /api/outline", begins ? { ...query, calls: BEGINNING } : null);
+  const begins = useMemo(() => beginningOf(address.value.params), [project, session, trace]);
+  const begun = useAsk("GET /api/outline", begins && { ...query, ...begins });
   const beginning = outlineOf(begun.answer, query);
   const enough = begins && !begun.error && !beginning?.continues;
   const all = useAsk("GET /api/outline", enough ? null : query);

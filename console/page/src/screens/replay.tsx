@@ -1,6 +1,7 @@
 // Replay: a session as it happened. Levels and folds filter rows that are there; the cursor, the
 // level, the folds and whether it is followed stand in the address.
 import { useMemo, useRef } from "preact/hooks";
+import { sessionOfAddress } from "../addresses";
 import { useStatus } from "../frame/status";
 import type * as WaterfallFile from "../lazy/waterfall";
 import { commandLine } from "../parts/copy";
@@ -22,8 +23,8 @@ import { address, param, replaceParams } from "../url";
 import { useFile } from "../use_file";
 
 export function Replay() {
-  const [, project = "", session = ""] = address.value.path;
-  const query = { project, session, trace: param("trace") };
+  const query = sessionOfAddress(address.value.path, address.value.params);
+  const { session } = query;
   const following = param("f") === "1";
   const { asked, outline } = useOutline(query, following);
   useStatus(
