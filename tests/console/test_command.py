@@ -17,7 +17,6 @@ from support.clickhouse_server import ClickHouseServer
 from support.story import ENTRY, Invoke, Spawn
 from turnspan_clickhouse.files.lock_holders import holder
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
 READERS = (
@@ -207,6 +206,7 @@ def test_an_interrupt_is_exit_code_130_without_a_traceback(
     assert shown.exit_code == 130 and "Traceback" not in shown.output
 
 
+@pytest.mark.with_schema
 @pytest.mark.parametrize(
     ("ends", "limits"), [(signal.SIGINT, []), (signal.SIGKILL, []), (signal.SIGINT, ["--write"])]
 )
@@ -214,8 +214,6 @@ def test_what_nobody_waits_for_ends_on_the_server(
     clickhouse_server: ClickHouseServer, server_dsn: Dsn, ends: signal.Signals, limits: list[str]
 ) -> None:
     """After Ctrl-C as when the process is gone; all ways to read send it as what may be ended."""
-    with open_store(server_dsn) as store:
-        migrate(store)
     query = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
     asked = f"SELECT count() FROM system.processes WHERE current_database = '{server_dsn.database}'"
     with running("--store", str(server_dsn), "sql", query, *limits) as process:
@@ -225,10 +223,9 @@ def test_what_nobody_waits_for_ends_on_the_server(
         assert "Traceback" not in process.communicate(timeout=30)[1]
 
 
+@pytest.mark.with_schema
 def test_ctrl_c_ends_what_the_embedded_engine_runs(embedded_dsn: Dsn) -> None:
     """Python hears of it when the engine returns, in hours else."""
-    with open_store(embedded_dsn) as store:
-        migrate(store)
     assert embedded_dsn.path is not None
     lock = embedded_dsn.path / "lock"
     query = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
@@ -241,10 +238,9 @@ def test_ctrl_c_ends_what_the_embedded_engine_runs(embedded_dsn: Dsn) -> None:
     assert "Traceback" not in said
 
 
+@pytest.mark.with_schema
 def test_ctrl_c_while_the_engine_is_loaded(embedded_dsn: Dsn) -> None:
     """Whenever it comes, it ends the command as anywhere else."""
-    with open_store(embedded_dsn) as store:
-        migrate(store)
     assert embedded_dsn.path is not None
     lock = embedded_dsn.path / "lock"
     query = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"

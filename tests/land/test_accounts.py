@@ -23,8 +23,7 @@ from turnspan_clickhouse.rows.tables import LlmCall
 from turnspan_clickhouse.ship import unwritten
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
-from turnspan_clickhouse.store.opening import open_store
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
 from turnspan_console.cli import turnspan as cli
 
 
@@ -83,6 +82,7 @@ def by_doctor(dsn: Dsn) -> str:
     return str(check["finding"])
 
 
+@pytest.mark.with_schema
 def test_everybody_says_the_same(
     server_dsn: Dsn,
     reader: InMemoryMetricReader,
@@ -91,8 +91,6 @@ def test_everybody_says_the_same(
 ) -> None:
     """Some rows have landed, some wait, some were refused, some were dropped at the limit."""
     monkeypatch.setattr(unwritten, "ROOM_BYTES", 0)
-    with open_store(server_dsn) as store:
-        migrate(store)
     with faulty_proxy(server_dsn.port) as proxy:
         way = replace(server_dsn, port=proxy.port)
         turnspan.configure(service_name="s", store=str(way), flush_interval=0.05)

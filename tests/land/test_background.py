@@ -16,8 +16,7 @@ from turnspan_clickhouse.ship.background import BackgroundShipper
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
-from turnspan_clickhouse.store.opening import open_store
+from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
 
 
 def test_a_server_away_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,10 +42,9 @@ def test_a_server_away_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         server.kill()
 
 
+@pytest.mark.with_schema
 def test_the_background_shipper_ships_by_itself(server_dsn: Dsn) -> None:
     """Woken, it lands what was written at once; stopped, it ships what is left."""
-    with open_store(server_dsn) as store:
-        migrate(store)
     spool = Spool(server_dsn.spool)
     background = BackgroundShipper(server_dsn, spool, interval=60.0)
     background.start()
@@ -132,10 +130,9 @@ assert background.stop(timeout=20)
 """
 
 
+@pytest.mark.with_schema
 def test_forked_workers_ship_with_threads_of_their_own(server_dsn: Dsn) -> None:
     """As a preforking server does it; nothing hangs, everything lands once."""
-    with open_store(server_dsn) as store:
-        migrate(store)
     run_python(_PREFORK, f"http://127.0.0.1:{server_dsn.port}/{server_dsn.database}")
     assert ask(server_dsn, "SELECT count(), uniqExact(span_id) FROM llm_call") == [(5, 5)]
 

@@ -16,9 +16,9 @@ from turnspan_clickhouse.ship import landing
 from turnspan_clickhouse.ship.retry_policy import BAD_DATA, NOT_NOW, by_size, is_final, is_retryable
 from turnspan_clickhouse.spool.insert_groups import pending
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access.spooled import refused, restore_refused
+
+pytestmark = pytest.mark.with_schema
 
 
 @pytest.fixture
@@ -31,8 +31,6 @@ def proxy(clickhouse_server: ClickHouseServer) -> Iterator[FaultyProxy]:
 @pytest.fixture
 def trial(server_dsn: Dsn, proxy: FaultyProxy) -> Trial:
     """A migrated store that the shipper reaches through the proxy."""
-    with open_store(server_dsn) as store:
-        migrate(store)
     return Trial(server_dsn, dataclasses.replace(server_dsn, port=proxy.port))
 
 
@@ -44,8 +42,6 @@ def noise(size: int) -> str:
 def test_a_backlog_that_is_too_large_for_the_memory(server_dsn: Dsn) -> None:
     """After an outage one insert would be of all that waits: it lands in pieces that fit, in one
     pass, and once."""
-    with open_store(server_dsn) as store:
-        migrate(store)
     trial = Trial(server_dsn, dataclasses.replace(server_dsn, user="tight"))
     for number in range(40):
         trial.emit(1, text=noise(100_000 + 2 * number))

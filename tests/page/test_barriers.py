@@ -10,12 +10,10 @@ import pytest
 from playwright.sync_api import expect
 
 from support.barriers import RULES, barriers
+from support.kept_stores import copy_schema
 from support.pages import Look, Scheme, ServedPage, Watched, served
 from support.representatives import few
 from support.screens import ROWS, Place, names, places
-from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 
 WIDTHS = (320, 900, 1440)
 OF_WIDTHS = ("target-size", "scrollable-region-focusable")
@@ -64,8 +62,7 @@ HAS_FOCUS = "document.activeElement !== document.body"
 def empty_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
     """The page over a store in which nothing is."""
     folder: Path = tmp_path_factory.mktemp("empty")
-    with open_store(Dsn(scheme="chdb", path=folder / "store")) as store:
-        migrate(store)
+    copy_schema(folder / "store")
     with served(f"chdb://{folder / 'store'}", folder) as page:
         yield page
 

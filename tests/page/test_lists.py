@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from support.kept_stores import copy_schema
 from support.pages import Look, ServedPage, served
-from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 
 ROWS = "table.list tbody tr"
 
@@ -190,8 +188,7 @@ def test_rows_come_without_moving_what_is_read(
     """A turn that ends changes where it is, a new one is counted; a running turn without a session
     opens by a click anywhere on it."""
     dsn = f"chdb://{tmp_path / 'store'}"
-    with open_store(Dsn(scheme="chdb", path=tmp_path / "store")) as store:
-        migrate(store)
+    copy_schema(tmp_path / "store")
     monkeypatch.setenv("TURNSPAN_STORE", dsn)
     agent = subprocess.Popen(
         [sys.executable, "-c", AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -12,10 +12,8 @@ from urllib.parse import quote
 import pytest
 
 from support.hostile_session import MARKUP, SESSION, SPANS
+from support.kept_stores import copy_schema
 from support.pages import Look, ServedPage, Watched, served
-from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
 
 
 def replay_of(project: str, session: str, **params: str) -> str:
@@ -240,8 +238,7 @@ print("ended", flush=True)
 def test_a_session_is_followed(look: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A running turn is there, what it does is appended, and neither focus nor place moves."""
     dsn = f"chdb://{tmp_path / 'store'}"
-    with open_store(Dsn(scheme="chdb", path=tmp_path / "store")) as store:
-        migrate(store)
+    copy_schema(tmp_path / "store")
     monkeypatch.setenv("TURNSPAN_STORE", dsn)
     agent = subprocess.Popen(
         [sys.executable, "-c", AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -57,10 +57,18 @@ def _has_schema(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture
 def server_dsn(
-    clickhouse_server: ClickHouseServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest,
+    clickhouse_server: ClickHouseServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Dsn]:
     """A fresh database on the test server; its spool is in the test's temporary folder."""
     monkeypatch.setenv("TURNSPAN_SPOOL", str(tmp_path / "spool"))
+    if _has_schema(request):
+        kept: KeptStores = request.getfixturevalue("kept_stores")
+        with kept.lend_address() as address:
+            yield address
+        return
     dsn = clickhouse_server.dsn(f"t_{uuid.uuid4().hex[:12]}")
     yield dsn
     if clickhouse_server.running:
