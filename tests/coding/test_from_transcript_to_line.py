@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from support.claude_sessions import ClaudeSession
+from support.kept_stores import copy_schema
 from turnspan_console.cli import turnspan
 
 BEGAN = datetime(2026, 11, 20, 10, tzinfo=timezone.utc)
@@ -43,6 +44,7 @@ def test_a_line_names_the_prompt_that_wrote_it(
     """Of a session of Claude Code and of one of Codex; a line of the person's is the person's."""
     folder = tmp_path / "shop"
     folder.mkdir()
+    copy_schema(tmp_path / "store")
     monkeypatch.setenv("TURNSPAN_STORE", f"chdb://{tmp_path / 'store'}")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     file = folder / "price.py"

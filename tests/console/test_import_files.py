@@ -13,6 +13,7 @@ import pytest
 
 from receive.otlp import as_json, chat, request
 from support.import_kinds import KINDS, helicone
+from support.kept_stores import copy_schema
 from support.story import Invoke
 from turnspan_clickhouse.store.zstd import compressed
 
@@ -27,6 +28,12 @@ TALK = [
 def written(path: Path, *lines: Any) -> str:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return str(path)
+
+
+@pytest.fixture(autouse=True)
+def _with_schema(tmp_path: Path) -> None:
+    """The store has its schema: to make that takes longer than an import."""
+    copy_schema(tmp_path / "store")
 
 
 def test_every_kind_of_file_lands(invoke: Invoke, tmp_path: Path) -> None:

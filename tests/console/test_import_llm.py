@@ -6,12 +6,14 @@ import json
 import sqlite3
 from pathlib import Path
 
+from support.kept_stores import copy_schema
 from support.llm_samples import sample, source_counts
 from support.story import Invoke
 
 
 def test_a_log_comes_in_and_every_row_is_accounted_for(invoke: Invoke, tmp_path: Path) -> None:
     """As a table and as JSON; what was not taken as it is makes the exit code 1."""
+    copy_schema(tmp_path / "store")
     path = sample("0.26", tmp_path)
     dsn = f"chdb://{tmp_path / 'store'}"
     done = invoke("import", "llm", str(path), "--store", dsn)

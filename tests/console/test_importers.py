@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from support.kept_stores import copy_schema
 from support.shared import REPOSITORY
 from support.story import ENTRY, Spawn
 from turnspan_clickhouse.store.dsn import Dsn
@@ -87,6 +88,9 @@ def test_the_example_of_the_page(spawn: Spawn, site: Path, tmp_path: Path) -> No
         for n in range(NOTES)
     ]
     notes.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+
+    for name in ("whole", "killed"):
+        copy_schema(tmp_path / name)
 
     def imported(store: str, *options: str) -> dict[str, Any]:
         arguments = ("--store", f"chdb://{tmp_path / store}", "--format", "json", *options)

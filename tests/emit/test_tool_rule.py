@@ -12,6 +12,7 @@ import pytest
 
 import turnspan
 from emit.conftest import Spans
+from support.kept_stores import copy_schema
 from turnspan import config, semconv
 from turnspan.runtime.errors import ConfigError
 from turnspan.runtime.guard import errors
@@ -122,6 +123,7 @@ with open_store(parse()) as store:
     print(store.query("SELECT result, failed FROM tool_call ORDER BY result").rows)
 """
     for pattern, told in (("^Error", True), ("(", False)):
+        copy_schema(tmp_path / str(told))
         store = f"chdb://{tmp_path}/{told}"
         environment = {"TURNSPAN_STORE": store, "TURNSPAN_TOOL_FAILED": pattern}
         ran = subprocess.run(

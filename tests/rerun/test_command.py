@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from support.kept_stores import copy_schema
 from turnspan.testing import ModelServer, ToolRequest
 
 pytestmark = pytest.mark.slow
@@ -53,6 +54,8 @@ def test_a_program_runs_again(tmp_path: Path) -> None:
     """Without the network and without its tools; a change is named and ends with 3; out of a file
     it does the same elsewhere; a fork is an attempt that can be compared."""
     (tmp_path / "agent.py").write_text(AGENT)
+    for name in ("store", "elsewhere"):
+        copy_schema(tmp_path / name)
     agent = [sys.executable, "agent.py"]
     environment = {
         **{k: v for k, v in os.environ.items() if not k.startswith(("TURNSPAN_", "OTEL_"))},
