@@ -92,7 +92,10 @@ def _groups(
     try:
         request = kind.FromString(body)
     except DecodeError as error:
-        raise MalformedOtlpError(f"the body is no {kind.__name__} in protobuf") from error
+        what = "trace" if name == "spans" else name
+        raise MalformedOtlpError(
+            f"the body is not an OTLP {what} export request in protobuf"
+        ) from error
     for of_resource in getattr(request, f"resource_{name}"):
         decoded.group()
         resource = _shared_resource(of_resource, shared)
