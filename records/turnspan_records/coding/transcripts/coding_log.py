@@ -50,6 +50,8 @@ _WAITS: Final = "still being written: it waits"
 _SHOWN: Final = 200
 _POSITION_EVERY: Final = 8 * 2**20
 """Bytes that are read between two positions: one names every file."""
+_RELATIVES: Final = 1_000
+"""Sessions whose messages are remembered for those that go on with them."""
 LIVE_SECONDS: Final = 3600
 """How long after its last line a turn that has not ended is said to run."""
 _ALL: Final = 2**62
@@ -86,9 +88,8 @@ class CodingLog:
         self._live = live
         self._read = 0
         self._changed: list[TranscriptSession] | None = None
-        self._family = NO_FAMILY
         self._relatives: dict[Path, tuple[SessionBeginning | None, list[str]]] = {}
-        """How the sessions of the family begin, and their messages: each file is read once."""
+        """How sessions begin that others go on with, and their messages: each is read once."""
 
     def again(self, position: str) -> str:
         """The position from which all is imported anew; times that no file says stay."""
@@ -120,7 +121,6 @@ class CodingLog:
                 earlier = [other for at, other in families.get(family, ()) if at <= rank]
                 if first and main in self._alone and position.get(main).family == NO_FAMILY:
                     earlier += earlier_beside(session, first, self._files)
-                self._forget_family(family)
                 elsewhere = self._elsewhere(session, first, earlier, position.get(main).repeated)
                 yield from self._session(session, position, family, elsewhere)
             except (OSError, SourceLogError) as error:  # deleted meanwhile, perhaps
@@ -129,7 +129,7 @@ class CodingLog:
             if family != NO_FAMILY:
                 families.setdefault(family, []).append((rank, session))
         self._changed = None
-        self._forget_family(NO_FAMILY)
+        self._relatives.clear()
         yield Part(position=str(position))
 
     def complete(self, store: Store) -> None:
@@ -187,17 +187,14 @@ class CodingLog:
         for other in family:
             path = other.files[0]
             if path not in self._relatives:
+                if len(self._relatives) >= _RELATIVES:
+                    self._relatives.clear()
                 self._relatives[path] = beginning_of(other), _message_ids(other)
             beginning, ids = self._relatives[path]
             if first is None or beginning is None or beginning.session_id == first.session_id:
                 continue  # the same session: its rows are the same
             found.update(ids)
         return frozenset(found)
-
-    def _forget_family(self, family: bytes) -> None:
-        """Sessions of one family come together: of others nothing is kept."""
-        if family != self._family:
-            self._family, self._relatives = family, {}
 
     # -- a session ------------------
 
