@@ -8,6 +8,7 @@ import pytest
 
 from turnspan_records.again.rerun.likeness import is_alike
 
+TRACEBACK = "Failed: Traceback (most recent call last):\n{}KeyError: 'x'\n\nGo on."
 SAME: tuple[tuple[Any, Any], ...] = (
     ("at 2026-11-27T06:51:14.123Z", "at 2027-01-02T16:00:01Z"),
     ("Fri Nov 27 06:51:14 UTC 2026", "Sat Nov 28 07:00:00 UTC 2026"),
@@ -19,6 +20,7 @@ SAME: tuple[tuple[Any, Any], ...] = (
     ("took 12.5 ms", "took 9 ms"),
     ("/tmp/tmpa1b2c3d4/x", "/tmp/tmpz9y8x7w6/x"),
     ("since 1764226274", "since 1764229999.25"),
+    (TRACEBACK.format('  File "a.py", line 1, in f\n    f()\n'), TRACEBACK.format("  File b\n")),
     ("key [REDACTED:api_key].", "key sk-1\u202e\0\x1b[31m."),
     ("[REDACTED] and [REDACTED:token]", "one and two"),
     ({"a": 1, "b": None}, {"a": 1}),
@@ -28,6 +30,7 @@ OTHER: tuple[tuple[Any, Any], ...] = (
     ("room 12", "room 13"),
     ("It rains.", "It rains"),
     ("deadbeef", "feedface"),  # words, without a digit
+    (TRACEBACK.format("  File a\n"), TRACEBACK.format("  File a\n").replace("'x'", "'y'")),
     ("key [REDACTED:api_key].", "key sk-1!"),
     ("[REDACTED] tail", "head [x] tails"),
     ("the key [REDACTED]", "a key x"),
@@ -42,7 +45,7 @@ OTHER: tuple[tuple[Any, Any], ...] = (
 
 @pytest.mark.parametrize(("recorded", "now"), SAME)
 def test_what_varies_is_alike(recorded: Any, now: Any) -> None:
-    """Times, dates, durations, ids, addresses, names of temporary files, redacted parts."""
+    """Times, dates, durations, ids, addresses, names of temporary files, frames, redacted parts."""
     assert is_alike(recorded, now)
 
 

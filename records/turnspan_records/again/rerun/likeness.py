@@ -1,6 +1,7 @@
 """Whether two contents are the same but for what varies from run to run.
 
-What varies: times, dates, durations, UUIDs, ids and addresses in hex, and names of temporary files.
+What varies: times, dates, durations, UUIDs, ids and addresses in hex, names of temporary files, and
+the frames of Python's tracebacks: a rerun raises a tool's exception at a place of its own.
 Redacted parts of a record stand for anything, and a cut text for all that begin so.
 """
 
@@ -25,6 +26,7 @@ _VARYING: Final = re.compile(
     r"|\b1[5-9]\d{8}(?:\d{3}|\d{6}|\d{9}|\.\d+)?\b"
     r"|\b\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|sec|secs|seconds?|minutes?)\b"
     r"|\btmp[0-9a-z_]{6,10}\b"
+    r"|(?<=Traceback \(most recent call last\):\n)(?:[ \t]+\S.*\n)+"
 )
 _REDACTED: Final = re.compile(r"\[REDACTED(?::[^\]]*)?\]")
 
