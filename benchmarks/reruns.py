@@ -1,7 +1,7 @@
 """Everything that is recorded is played and run again: how many requests are byte by byte the same.
 
-    .venv/bin/python benchmarks/reruns.py                    all, in every manner (an hour of CPU)
-    .venv/bin/python benchmarks/reruns.py --manners 1        each run in one manner, by turns
+    .venv/bin/python benchmarks/reruns.py                    each run in one manner, by turns
+    .venv/bin/python benchmarks/reruns.py --manners 12       in every manner (an hour of CPU)
     .venv/bin/python benchmarks/reruns.py --only swe-agent   what has this in its name
 
 Runs are the trajectories of ``shared/data`` and the conversations that ``llm`` logged of
@@ -183,7 +183,7 @@ def _row(name: str, cells: Iterable[object]) -> str:
 def main() -> None:
     """Play, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--manners", type=int, default=len(MANNERS))
+    parser.add_argument("--manners", type=int, default=1, help=f"of {len(MANNERS)}")
     parser.add_argument("--only", default="", help="what has this in its name")
     parser.add_argument("--kind", choices=("runs", "traffic"), help="else both")
     parser.add_argument("--processes", type=int, default=1)

@@ -260,6 +260,18 @@ CONVERSE: dict[str, Any] = {
 COUNTS = {"inputTokens": 3, "outputTokens": 2, "cacheReadInputTokens": 10}
 
 
+@pytest.mark.parametrize(
+    ("path", "model"),
+    [("/models/chat/completions", "m"), ("/openai/deployments/d/chat/completions", "d")],
+)
+def test_a_model_in_the_path(
+    server: RecordedServer, recorded: Recorded, path: str, model: str
+) -> None:
+    """Azure's deployments are in it; of the models that it serves itself, only the API is."""
+    post(server, path, ASKED)
+    assert call(recorded).request_model == model
+
+
 def test_bedrock_converse(server: RecordedServer, recorded: Recorded) -> None:
     """The model is in the path; messages, tools and counts have words of their own."""
     said = {"role": "assistant", "content": [{"text": "hey"}]}

@@ -136,7 +136,8 @@ _PATHS: Final[tuple[tuple[str, ApiFormat], ...]] = (
 _COMPILED: Final = [(re.compile(rf".*{pattern}/?"), form) for pattern, form in _PATHS]
 _PREDICTED: Final = ApiFormat(GeminiEmbeddings(), "gcp.vertex_ai")
 _IN_PATH: Final = re.compile(
-    r".*/(?:models?|deployments|engines)/(?P<model>.+?)(?:(?::|/)[a-zA-Z-]+(?:/completions)?)?/?"
+    r".*/(?:models?|deployments|engines)/(?!(?:chat/)?completions/?$|(?:images/)?embeddings/?$)"
+    r"(?P<model>.+?)(?:(?::|/)[a-zA-Z-]+(?:/completions)?)?/?"
 )
 _STREAMS: Final = re.compile(r"[sS]tream")
 
