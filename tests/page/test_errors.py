@@ -20,7 +20,7 @@ def test_they_are_what_the_records_say(look: Look, demo_page: ServedPage) -> Non
         cells = [cell.strip() for cell in rows.nth(at).inner_text().split("\t")]
         assert cells[0].endswith(one["name"])
         assert cells[1:3] == [one["error"], str(one["times"])]
-        rate = f"{one['times'] / one['of']:.1%}" if one["of"] else "\N{EN DASH}"
+        rate = f"{one['times'] / one['of']:.1%}" if one["of"] else ""
         assert cells[3] == rate
 
 

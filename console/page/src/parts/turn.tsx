@@ -4,6 +4,7 @@
 import { Written } from "../reading/written";
 import type { TurnText, Utterance } from "../types";
 import { End } from "./end";
+import { Icon } from "./icon";
 import { bytes, count, counted, dollars, seconds, When } from "./numbers";
 import { Missing } from "./states";
 import { Line, plain } from "./text";
@@ -54,7 +55,7 @@ function Heading({ turn }: { turn: TurnText }) {
       <span class="faint">
         <When time={turn.start_time} /> · {seconds(turn.duration)} · {counted(turn.rounds, "round")}{" "}
         · {counted(turn.calls, "call")} · {counted(turn.tools, "tool")}
-        {turn.failed_tools > 0 && <span class="bad"> ✗{turn.failed_tools}</span>} ·{" "}
+        {turn.failed_tools > 0 && <span class="bad">, {count(turn.failed_tools)} failed</span>} ·{" "}
         {turn.input_tokens === null
           ? "tokens not reported"
           : `${count(turn.input_tokens)} → ${count(turn.output_tokens)} tokens`}
@@ -73,8 +74,8 @@ function UtteranceView({ utterance, level }: { utterance: Utterance; level: numb
       data-depth={Math.min(utterance.depth, 4)}
     >
       <span class="who">
-        {utterance.failed && <span aria-hidden="true">✗ </span>}
-        {NAMES[utterance.kind] ?? utterance.kind} {utterance.name && <Line text={utterance.name} />}
+        {utterance.failed && <Icon name="circle-x" />} {NAMES[utterance.kind] ?? utterance.kind}{" "}
+        {utterance.name && <Line text={utterance.name} />}
       </span>
       <div class="words">
         {!utterance.recorded ? (

@@ -137,7 +137,10 @@ function Chosen({ row, session }: { row: Row; session: Session }) {
       <Facts>
         {ran && (
           <>
-            <Fact name="result">{ran.failed ? "✗ failed" : "✓ succeeded"}</Fact>
+            <Fact name="result">
+              <Icon name={ran.failed ? "circle-x" : "circle-check"} />{" "}
+              {ran.failed ? "failed" : "succeeded"}
+            </Fact>
             <Fact name="duration">{seconds(ran.duration)}</Fact>
             <Fact name="round">{ran.round > 0 && count(ran.round)}</Fact>
             <Fact name="same arguments">{ran.times > 1 && `${count(ran.times)} times`}</Fact>

@@ -7,6 +7,7 @@ import { hint, useKeys } from "../keys";
 import { CompareWith } from "../parts/compare_with";
 import { commandLine, copy } from "../parts/copy";
 import { Cost } from "../parts/cost";
+import { Icon } from "../parts/icon";
 import { Id } from "../parts/id";
 import { bytes, count, seconds, When } from "../parts/numbers";
 import { save } from "../parts/save";
@@ -70,7 +71,7 @@ function Known({ call }: { call: CallScreen }) {
       <Head call={call} />
       {call.error_type && (
         <p class="problem">
-          ✗ {plain(call.error_type)}: <Line text={call.error_message} />
+          <Icon name="circle-x" /> {plain(call.error_type)}: <Line text={call.error_message} />
         </p>
       )}
       <div class="columns">
@@ -181,7 +182,13 @@ function Request({ sent, shown }: { sent: RequestAnswer; shown: Shown }) {
 }
 
 function Exactness({ sent }: { sent: RequestAnswer }) {
-  if (sent.exact) return <span class="good">✓ exact</span>;
+  if (sent.exact) {
+    return (
+      <span class="good">
+        <Icon name="circle-check" /> exact
+      </span>
+    );
+  }
   if (!sent.altered.length) return <Missing reason={plain(sent.reason)} />;
   return (
     <details class="warn">

@@ -1,9 +1,10 @@
 // What fails, since when, and what was it fed?
 import { useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
+import { Icon } from "../parts/icon";
 import { useCursor } from "../parts/list";
 import { ListScreen } from "../parts/list_screen";
-import { count, counted, percent, UNKNOWN, When } from "../parts/numbers";
+import { count, counted, percent, When } from "../parts/numbers";
 import { Panel } from "../parts/panel";
 import { SortChoice } from "../parts/sorting";
 import { Answered, Nothing, Recorded } from "../parts/states";
@@ -33,7 +34,7 @@ export function Errors() {
         fresh={fresh}
         tools={<SortChoice columns={sortables(COLUMNS)} initial={INITIAL} />}
         empty={
-          <Nothing title="✓ Nothing failed in this time.">
+          <Nothing title="Nothing failed in this time.">
             <p>This list has errors of model calls, failed tools and turns that raised.</p>
           </Nothing>
         }
@@ -85,7 +86,7 @@ const COLUMNS: readonly Column<ErrorShape>[] = [
     head: "rate",
     sort: "-rate",
     look: "count",
-    show: ({ times, of }) => (of ? percent(times / of) : UNKNOWN),
+    show: ({ times, of }) => (of ? percent(times / of) : ""),
   },
   { head: "turns", sort: "-turns", look: "count", show: ({ turns }) => count(turns) },
   { head: "first", sort: "-first", show: ({ first }) => <When time={first} /> },
@@ -146,19 +147,26 @@ function ToolDetails({ answer }: { answer: ToolFailures }) {
         ))}
       </ul>
       <div class="panels">
-        <FedCalls title="✗ Arguments that fail" fed={answer.fed.filter((one) => one.failed)} />
-        <FedCalls title="✓ Arguments that work" fed={answer.fed.filter((one) => !one.failed)} />
+        <FedCalls failed fed={answer.fed} />
+        <FedCalls failed={false} fed={answer.fed} />
       </div>
     </>
   );
 }
 
-function FedCalls({ title, fed }: { title: string; fed: readonly Fed[] }) {
+function FedCalls({ failed, fed }: { failed: boolean; fed: readonly Fed[] }) {
+  const title = failed ? "Arguments that fail" : "Arguments that work";
+  const shown = fed.filter((one) => one.failed === failed);
   return (
     <section aria-label={title}>
-      <h3>{title}</h3>
-      {fed.length === 0 && <p class="faint">None in this time.</p>}
-      {fed.map((one) => (
+      <h3>
+        <span class={failed ? "bad" : "good"}>
+          <Icon name={failed ? "circle-x" : "circle-check"} />
+        </span>{" "}
+        {title}
+      </h3>
+      {shown.length === 0 && <p class="faint">None in this time.</p>}
+      {shown.map((one) => (
         <div class="fed" key={one.place.span}>
           <a href={placeOf(one.place)}>
             <When time={one.time} />
