@@ -30,8 +30,8 @@ from turnspan_records.turn_filters import TurnListFilter, turn_filter
 
 LOG = """<query_log><database>system</database><table>query_log</table></query_log>"""
 MODELS = "['gpt-5', 'gpt-5-mini', 'claude-opus', 'claude-sonnet', 'gemini-pro', 'gpt-4o']"
-BATCH = 25_000
-"""Sessions of an insert."""
+BATCH = 200_000
+"""Rows of an insert: of more the server makes an index for longer than a client waits."""
 PLACE = """['shop', 'wiki', 'code'][1 + s % 3] AS project, lower(hex(sipHash128(s))) AS session_id,
     lower(hex(sipHash64(t))) AS turn_id, lower(hex(sipHash128(t, 1))) AS trace_id"""
 TIME = """toDateTime64('2026-09-20 00:00:00', 9, 'UTC')
@@ -84,11 +84,12 @@ def fill(store: Store, sessions: int) -> None:
         if table == "message":
             names, place = "project, scope", PLACE.partition(",\n")[0]
         time = TIME.format(sessions=sessions, each=each)
-        for first in range(0, sessions * each, BATCH * each):
+        for first in range(0, sessions * each, BATCH):
+            rows = min(BATCH, sessions * each - first)
             store.command(
                 f"INSERT INTO {table} ({names}, {columns}, written_at) WITH {time}"
                 f" SELECT {place}, {values}, time FROM (SELECT number AS n, intDiv(n, {each}) AS s,"
-                f" {turn} AS t FROM numbers({first}, {min(BATCH, sessions) * each}))"
+                f" {turn} AS t FROM numbers({first}, {rows}))"
             )
         print(f"{table}: {sessions * each:,} rows", flush=True)
     merge(store)
