@@ -50,8 +50,8 @@ _WAITS: Final = "still being written: it waits"
 _SHOWN: Final = 200
 _POSITION_EVERY: Final = 8 * 2**20
 """Bytes that are read between two positions: one names every file."""
-_RELATIVES: Final = 1_000
-"""Sessions whose messages are remembered for those that go on with them."""
+_RELATIVES: Final = 200_000
+"""Messages that are remembered of sessions for those that go on with them."""
 LIVE_SECONDS: Final = 3600
 """How long after its last line a turn that has not ended is said to run."""
 _ALL: Final = 2**62
@@ -187,7 +187,7 @@ class CodingLog:
         for other in family:
             path = other.files[0]
             if path not in self._relatives:
-                if len(self._relatives) >= _RELATIVES:
+                if sum(len(ids) for _, ids in self._relatives.values()) >= _RELATIVES:
                     self._relatives.clear()
                 self._relatives[path] = beginning_of(other), _message_ids(other)
             beginning, ids = self._relatives[path]
