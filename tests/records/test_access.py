@@ -108,6 +108,7 @@ def test_a_store_that_is_newer_is_refused_with_what_to_do(store_dsn: Dsn) -> Non
         open_dsn(store_dsn)
 
 
+@pytest.mark.with_schema(False)
 def test_a_reader_who_may_not_migrate_is_told_who_may(
     server_dsn: Dsn, clickhouse_server: ClickHouseServer
 ) -> None:
