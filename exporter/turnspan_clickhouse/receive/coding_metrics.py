@@ -55,6 +55,11 @@ class MetricPoint:
     size: int
 
 
+def trace_of(session: str) -> bytes:
+    """The trace in which a session's metrics are, and nothing else."""
+    return derived_id(_SPAN, session)
+
+
 def add_point(
     decoded: Decoded, point: MetricPoint, resource: Resource, scope: ReceivedScope
 ) -> None:
@@ -85,7 +90,7 @@ def add_point(
             semconv.CODING_METRIC_SERIES: derived_id(*series).hex(),
         }
         fields = SpanFields(
-            derived_id(_SPAN, session),
+            trace_of(session),
             derived_id(*series, of)[:8],
             _SPAN,
             start,

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from turnspan_clickhouse.receive.coding_metrics import trace_of
 from turnspan_clickhouse.rows.tables import ToolCall, TurnSummary
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import copied, of_row, selected
@@ -82,7 +83,7 @@ def outline(
     told = _OutlineBuilder(calls_as_sent, tool_rows, assembled, known)
     rows = tuple(told.call(one.call) for one in sent)
     _add_tool_changes(store, project, rows)
-    whose = {"session": session_id}
+    whose = {"trace": trace_of(session_id).hex()}
     counted = store.query(statement("outline/counted"), whose).rows if session_id else ()
     return Outline(
         project,

@@ -1,4 +1,5 @@
 -- What a coding agent counted in a session: of each series the greatest value, which later ones contain.
+-- It is found by its trace: spans are sorted by that, not by their session.
 SELECT what, sum(value) AS value
 FROM
 (
@@ -6,7 +7,7 @@ FROM
         attributes['turnspan.coding.metric'] AS what,
         max(toFloat64OrZero(attributes['turnspan.coding.metric.value'])) AS value
     FROM span
-    WHERE session_id = {session:String} AND name = 'coding.metric'
+    WHERE trace_id = {trace:String} AND name = 'coding.metric'
     GROUP BY what, attributes['turnspan.coding.metric.series']
 )
 GROUP BY what

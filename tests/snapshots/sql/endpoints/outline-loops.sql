@@ -216,7 +216,7 @@ FROM
   attributes['turnspan.coding.metric'] AS what,
   max(toFloat64OrZero(attributes['turnspan.coding.metric.value'])) AS value
  FROM span
- WHERE (session_id = {session:String}) AND (name = 'coding.metric')
+ WHERE (trace_id = {trace:String}) AND (name = 'coding.metric')
  GROUP BY
   what,
   attributes['turnspan.coding.metric.series']
