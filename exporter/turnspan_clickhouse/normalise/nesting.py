@@ -141,6 +141,7 @@ _FILLED = (
     "price_version",
 )
 _DECISION = (semconv.CODING_DECISION, semconv.CODING_DECISION_SOURCE)
+_DECIDED = semconv.CODING_DECISION.encode()
 _OF_THE_SDK = ("scope_name", "duration", "tries", "tokens_estimated", "error_type", "error_message")
 """What is the better source's alone: how long it took, and how it failed, each sees in its way."""
 TOLD: Final = frozenset(
@@ -182,12 +183,18 @@ def enrich_tool(inner: ToolCall, outer: ToolCall) -> bool:
     )
     if outer.failed and not inner.failed:
         inner.failed = changed = True
-    known, more = EncodedMap.of(inner.attributes).texts(), EncodedMap.of(outer.attributes).texts()
+    return _add_decision(inner, outer) or changed
+
+
+def _add_decision(inner: ToolCall, outer: ToolCall) -> bool:
+    attributes = EncodedMap.of(outer.attributes)
+    if _DECIDED not in attributes.keys:  # nearly all tools: they are not decoded
+        return False
+    known, more = EncodedMap.of(inner.attributes).texts(), attributes.texts()
     decision = {key: more[key] for key in _DECISION if key in more and key not in known}
     if decision:
         inner.attributes = EncodedMap.of({**known, **decision})
-        changed = True
-    return changed
+    return bool(decision)
 
 
 def enrich(row: LlmCall, other: LlmCall) -> set[str]:
