@@ -13,7 +13,6 @@ from turnspan_console.web.api.turns import WantedQuery, wanted_of
 from turnspan_console.web.api.window import WindowQuery, window_of
 from turnspan_console.web.endpoints import BadRequestError, endpoint
 from turnspan_records.access.questions import shown_sql
-from turnspan_records.access.window import Window
 from turnspan_records.diagnostics import Diagnostic, find
 from turnspan_records.screens.overview import (
     Ends,
@@ -68,16 +67,13 @@ def _diagnosed(store: Store, query: DiagnosticQuery) -> DiagnosticAnswer:
         one = find(query.name)
     except KeyError:
         raise BadRequestError(f"There is no diagnostic {query.name!r}.") from None
-    result = one.run(store, project=query.project, window=window, limit=query.limit)
-    return answer_of(store, one, result, query.project, window, limit=query.limit)
+    asked = one.asked(store, project=query.project, window=window, limit=query.limit)
+    return answer_of(one, store.query(*asked), shown_sql(*asked))
 
 
-def answer_of(
-    store: Store, one: Diagnostic, result: Result, project: str, window: Window, *, limit: int
-) -> DiagnosticAnswer:
+def answer_of(one: Diagnostic, result: Result, sql: str) -> DiagnosticAnswer:
     """What a diagnostic was answered, with its SQL as it was asked."""
     rows = [[plain(value) for value in row] for row in result.rows]
-    sql = shown_sql(*one.asked(store, project=project, window=window, limit=limit))
     return DiagnosticAnswer(
         one.name, one.title, one.question, one.remedy, list(result.names), rows, sql
     )

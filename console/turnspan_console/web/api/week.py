@@ -9,6 +9,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_console.web.api.overview import DiagnosticAnswer, answer_of
 from turnspan_console.web.api.refusals import understood
 from turnspan_console.web.endpoints import endpoint
+from turnspan_records.access.questions import shown_sql
 from turnspan_records.coding.week import week_report
 
 
@@ -38,8 +39,12 @@ def _week(store: Store, query: WeekQuery) -> WeekAnswer:
     with understood():
         report = week_report(store, query.week, project=query.project)
     window = report.window
-    parts = [
-        answer_of(store, one.question, one.result, query.project, window, limit=10)
+    asked = (
+        one.question.asked(store, project=query.project, window=window, limit=10)
         for one in report.parts
+    )
+    parts = [
+        answer_of(one.question, one.result, shown_sql(*sql))
+        for one, sql in zip(report.parts, asked, strict=True)
     ]
     return WeekAnswer(report.name, window.since, window.until, *report.beside, parts)
