@@ -21,7 +21,8 @@ from turnspan_records.access import open_dsn
 from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.judging.queues import Queue, progress
 
-TURNS = 60
+TURNS = 30
+VERDICTS = 20
 HOSTILE = "<img src=x onerror=alert(1)></script>\u202egnp.exe\x1b[31m\x00"
 
 
@@ -84,7 +85,7 @@ def told(folder: Path, *turns: str) -> list[JudgmentRecord]:
         return [one for id_ in turns for one in judgments(store, PROJECT, "turn", id_)]
 
 
-def test_fifty_verdicts_by_keys(look: Look, page: ServedPage) -> None:
+def test_verdicts_by_keys(look: Look, page: ServedPage) -> None:
     """Two keys a verdict at most, no mouse; each is of the turn that was shown. Hostile text is
     text."""
     seen = look(page, "/review?by=ada&l=3")
@@ -93,15 +94,15 @@ def test_fifty_verdicts_by_keys(look: Look, page: ServedPage) -> None:
     words = seen.page.inner_text(".told.user .words")
     assert "onerror" in words and "U+202E" in words and "ESC" in words
     order: list[str] = []
-    for number in range(50):
+    for number in range(VERDICTS):
         order.append(shown(seen))
         if number % 10 == 0:
             seen.press("s", "7")
             seen.page.wait_for_selector('fieldset button[aria-pressed="true"]:text-is("7")')
             shown(seen)
         press(seen, str(number % 3 + 1))
-    assert order == [f"t{number}" for number in range(50)]
-    assert "50 of 60" in seen.page.inner_text(".progress")
+    assert order == [f"t{number}" for number in range(VERDICTS)]
+    assert f"{VERDICTS} of {TURNS}" in seen.page.inner_text(".progress")
     answer = page.ask(f"/api/review/turn?project={PROJECT}&turn=t11").json()
     given = [
         (one["kind"], one["outcome"], one["author"], one["source"]) for one in answer["judgments"]
@@ -109,8 +110,8 @@ def test_fifty_verdicts_by_keys(look: Look, page: ServedPage) -> None:
     assert given == [("outcome", "rejected", "ada", "console")]
     summary = page.ask("/api/review/summary?by=ada").json()
     assert (summary["outcomes"], summary["scores"], summary["mean_score"]) == (
-        {"used": 17, "modified": 17, "rejected": 16},
-        5,
+        {"used": 7, "modified": 7, "rejected": 6},
+        2,
         7.0,
     )
 
@@ -119,13 +120,13 @@ def test_undo_back_skip_flag_and_note(look: Look, page: ServedPage) -> None:
     """Undo goes to the turn that it was of, and appends; what was skipped comes again."""
     seen = look(page, "/review?by=ada")
     here = shown(seen)
-    assert here == "t50"
-    assert press(seen, "2") == "t51"
-    assert press(seen, "z") == "t50"
+    assert here == "t20"
+    assert press(seen, "2") == "t21"
+    assert press(seen, "z") == "t20"
     assert seen.page.query_selector('button[aria-pressed="true"]') is None
     assert "withdrawn by ada" in seen.page.inner_text("aside")
-    assert press(seen, "+") == "t51"
-    assert press(seen, "b") == "t50"
+    assert press(seen, "+") == "t21"
+    assert press(seen, "b") == "t20"
     seen.page.wait_for_selector('button[aria-pressed="true"]:has-text("good")')
     seen.press("0")
     seen.page.wait_for_selector('button[aria-pressed="true"]', state="detached")
@@ -134,16 +135,16 @@ def test_undo_back_skip_flag_and_note(look: Look, page: ServedPage) -> None:
     seen.page.keyboard.type("1 2 3 z: keys of a field are its own")
     seen.press("Control+Enter")
     seen.page.wait_for_selector(".said-before li:has-text('keys of a field')")
-    assert shown(seen) == "t50"
-    assert press(seen, " ") == "t51"
-    assert press(seen, "b") == "t50"
-    assert press(seen, "Enter") == "t51"
-    assert press(seen, "1") == "t52"
+    assert shown(seen) == "t20"
+    assert press(seen, " ") == "t21"
+    assert press(seen, "b") == "t20"
+    assert press(seen, "Enter") == "t21"
+    assert press(seen, "1") == "t22"
     counted = seen.page.inner_text(".progress").partition(" ·")[0]
     seen.page.reload()
-    assert shown(seen) == "t52"
-    assert seen.page.inner_text(".progress").partition(" ·")[0] == counted == "52 of 60"
-    assert press(seen, "b") != "t52"
+    assert shown(seen) == "t22"
+    assert seen.page.inner_text(".progress").partition(" ·")[0] == counted == f"{VERDICTS + 2} of {TURNS}"
+    assert press(seen, "b") != "t22"
 
 
 def test_keys_are_queued_and_answers_corrected(look: Look, page: ServedPage) -> None:
@@ -210,7 +211,7 @@ def test_two_reviewers(look: Look, page: ServedPage) -> None:
     assert {"ada", "bob"} <= set(bob.page.inner_text(".said-before").split())
     each = look(page, "/review?queue=unassessed&each=1&by=eve")
     assert shown(each) == "t0"
-    assert "0 of 60" in each.page.inner_text(".progress")
+    assert f"0 of {TURNS}" in each.page.inner_text(".progress")
 
 
 def test_a_killed_server_loses_nothing(
@@ -250,4 +251,4 @@ def test_a_killed_server_loses_nothing(
         ("modified", True),
     ]
     with open_dsn(Dsn(scheme="chdb", path=folder / "store")) as store:
-        assert progress(store, Queue(), "kim").left == TURNS - 53 - 3
+        assert progress(store, Queue(), "kim").left == TURNS - VERDICTS - 6
