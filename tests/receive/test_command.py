@@ -56,9 +56,10 @@ class Process:
         body = request(salt, TWO_AGENTS).SerializeToString()
         return [one.span for one in decode_protobuf(body, InternCache()).spans]
 
-    def send(self, salt: str) -> bool:
-        """Export a story with Python's own exporter; whether it was acknowledged."""
-        exporter = OTLPSpanExporter(f"{self.endpoint}/v1/traces", timeout=60)
+    def send(self, salt: str, seconds: float = 60) -> bool:
+        """Export a story with Python's own exporter, which tries as long as it is told; whether it
+        was acknowledged."""
+        exporter = OTLPSpanExporter(f"{self.endpoint}/v1/traces", timeout=seconds)
         try:
             return exporter.export(self.spans(salt)) is SpanExportResult.SUCCESS
         finally:
@@ -118,7 +119,7 @@ def test_what_was_acknowledged_survives_kill_9(embedded_dsn: Dsn) -> None:
 
         def send() -> None:
             for number in range(10_000):
-                if stop.is_set() or not one.send(f"killed {number}"):
+                if stop.is_set() or not one.send(f"killed {number}", 5):
                     return
                 sent.append(f"killed {number}")
 
