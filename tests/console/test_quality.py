@@ -69,6 +69,7 @@ def test_both_texts_are_compared(invoke: Invoke, dsn: str, real_wiki: RealWiki) 
     assert (shown.exit_code, "day" in shown.stdout and "night" in shown.stdout) == (0, True)
 
 
+@pytest.mark.release  # records/test_mediawiki_client logs in as well
 def test_a_private_wiki_by_the_environment_or_a_file(
     invoke: Invoke, dsn: str, real_wiki: RealWiki, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ import pytest
 from support.shared import REPOSITORY
 from turnspan_clickhouse.store.dsn import Dsn
 
-pytestmark = [pytest.mark.with_schema, pytest.mark.slow]
+pytestmark = [pytest.mark.with_schema, pytest.mark.release]
 EXAMPLES = REPOSITORY / "examples"
 ENDS = {"@v3 --measure": 1}
 """The exit code of a line with these words; of others it is 0."""

@@ -143,7 +143,11 @@ def test_undo_back_skip_flag_and_note(look: Look, page: ServedPage) -> None:
     counted = seen.page.inner_text(".progress").partition(" ·")[0]
     seen.page.reload()
     assert shown(seen) == "t22"
-    assert seen.page.inner_text(".progress").partition(" ·")[0] == counted == f"{VERDICTS + 2} of {TURNS}"
+    assert (
+        seen.page.inner_text(".progress").partition(" ·")[0]
+        == counted
+        == f"{VERDICTS + 2} of {TURNS}"
+    )
     assert press(seen, "b") != "t22"
 
 

@@ -272,6 +272,7 @@ def test_a_call_is_sent_again_with_curl(
     assert sent[6]["messages"][-1]["content"] == "Question 6?"
 
 
+@pytest.mark.release  # `test_review` judges by keys as well
 def test_judging_at_reading_speed(look: Look, page: ServedPage) -> None:
     """A key for each turn and no other."""
     stranger = at_first(look, page, f"{TURNS} turns judged")

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from support.kept_stores import copy_schema
 from turnspan.testing import ModelServer, ToolRequest
+from turnspan_console.cli import turnspan as command_line
 
 pytestmark = pytest.mark.slow
 
@@ -111,4 +113,4 @@ def test_a_program_runs_again(tmp_path: Path) -> None:
         ("export", "session", "--to", "f"),
         ("export", "sft", "thread-1", "--to", "f"),
     ):
-        assert turnspan(*words).returncode == 2, words
+        assert CliRunner().invoke(command_line, words, env=environment).exit_code == 2, words
