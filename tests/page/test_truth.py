@@ -30,7 +30,7 @@ PANELS = """
 CELLS = """
 () => [...document.querySelectorAll("main table.list tbody tr")].map((row) => [
   row.querySelector("a")?.getAttribute("href") ?? "",
-  ...[...row.querySelectorAll("td")].map((one) => one.innerText)])
+  ...[...row.querySelectorAll("td")].map((one) => one.innerText.replaceAll("\\n", " "))])
 """
 
 
@@ -142,7 +142,7 @@ def test_the_lists(seen: Watched, whole_page: ServedPage) -> None:
     for href, *cells in rows:
         turn = param(href, "at")
         one = turns[turn]
-        failed = f" ✗{one['failed']}" if one["failed"] else ""
+        failed = f" {one['failed']} failed" if one["failed"] else ""
         expected = [str(one["rounds"]), f"{one['tools']}{failed}",
                     shown(one["cost_usd"], "cost_usd"),
                     shown(one["duration"], "duration")]  # fmt: skip
@@ -184,7 +184,7 @@ def test_a_replay_and_its_calls(seen: Watched, whole_page: ServedPage) -> None:
         for call in calls:
             row = seen.page.text_content(f'[id="row {call["span"]}"]') or ""
             assert shown(call["duration"], "duration") in row
-            assert f"{call['input_tokens']:,} → {call['output_tokens']:,} tok" in row
+            assert f"{call['input_tokens']:,} tokens in, {call['output_tokens']:,} out" in row
             assert shown(call["cost_usd"], "cost_usd") in row
         settled(seen, f"call/demo/{calls[0]['span']}", ".call-screen .facts")
         listed = seen.page.locator('section[aria-label="Facts"]')

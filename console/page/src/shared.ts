@@ -3,6 +3,7 @@
 export { Fragment } from "preact";
 export { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 export { jsx, jsxs } from "preact/jsx-runtime";
+export { Icon } from "./parts/icon";
 export { count, counted, seconds } from "./parts/numbers";
 export { Fold, Missing } from "./parts/states";
 export { Line, marked, plain, UNFIT, Verbatim, visible } from "./parts/text";

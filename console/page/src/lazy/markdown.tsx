@@ -4,7 +4,7 @@
 import { Lexer, type MarkedToken, type Token, Tokenizer, type Tokens } from "marked";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { count, Missing, plain, Verbatim, visible } from "/static/app.js";
+import { count, Icon, Missing, plain, Verbatim, visible } from "/static/app.js";
 
 /** Characters that are read at once: a text that is made to keep a parser busy has no more. */
 const PIECE = 64_000;
@@ -102,10 +102,20 @@ function block(parsed: Token): ComponentChildren {
     case "hr":
       return <hr />;
     case "checkbox":
-      return token.checked ? "☑ " : "☐ ";
+      return <Box checked={token.checked} />;
     default:
       return <p class="mono">{visible(token.raw)}</p>; // definitions of links and the rest
   }
+}
+
+/** A task of a list. */
+function Box({ checked }: { checked: boolean }) {
+  return (
+    <>
+      <Icon name={checked ? "square-check" : "square"} />
+      <span class="hidden">{checked ? "done: " : "to do: "}</span>{" "}
+    </>
+  );
 }
 
 const LETTERS = /[\p{L}\p{N}]/gu;
@@ -155,7 +165,7 @@ function inline(parsed: Token): ComponentChildren {
     case "br":
       return <br />;
     case "checkbox":
-      return token.checked ? "☑ " : "☐ ";
+      return <Box checked={token.checked} />;
     case "link":
       return (
         <Link address={token.href} title={token.title ?? ""}>

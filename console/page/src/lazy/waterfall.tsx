@@ -2,7 +2,7 @@
 // chosen, and what is folded, is that of the conversation.
 import { Fragment } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { counted, plain, seconds, shownRows, useNow } from "/static/app.js";
+import { counted, Icon, plain, seconds, shownRows, useNow } from "/static/app.js";
 import type { Row, Session } from "../replay/rows";
 import { type Axis, type Bar, type Line, timeline } from "./timeline";
 
@@ -154,7 +154,7 @@ function TimeLine({ line, at, chosen, entry, folded, open, toggle }: LineProps) 
     return (
       <tr class="idle" aria-rowindex={at + 2} aria-level={line.level} style={depth}>
         <td colSpan={3} class="name">
-          ⋯ nothing ran for {seconds(line.seconds)}
+          nothing ran for {seconds(line.seconds)}
         </td>
         <td>
           <Bars axis={line.axis} />
@@ -177,12 +177,12 @@ function TimeLine({ line, at, chosen, entry, folded, open, toggle }: LineProps) 
       onDblClick={() => turn && toggle(row.id)}
     >
       <td class="name" title={nameOf(row)}>
-        {turn && <span aria-hidden="true">{folded.has(row.id) ? "▸ " : "▾ "}</span>}
+        {turn && <Icon name={folded.has(row.id) ? "chevron-right" : "chevron-down"} />}
         {nameOf(row)}
         {line.beside > 0 && (
           <span class="faint" title={`parallel to ${counted(line.beside, "other")}`}>
             {" "}
-            <span aria-hidden="true">∥</span>
+            <Icon name="split" />
             <span class="hidden">parallel to {counted(line.beside, "other")}</span>
           </span>
         )}
@@ -191,8 +191,7 @@ function TimeLine({ line, at, chosen, entry, folded, open, toggle }: LineProps) 
       <td>
         {line.running && (
           <>
-            <span aria-hidden="true">● </span>
-            <span class="hidden">running, </span>
+            <Icon name="clock" /> <span class="hidden">running, </span>
           </>
         )}
         {seconds(line.took)}

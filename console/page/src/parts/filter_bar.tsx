@@ -4,6 +4,7 @@ import { terms, toggled } from "../filter_text";
 import { hint, useKeys } from "../keys";
 import { param, setParams } from "../url";
 import { FilterField } from "./filter_field";
+import { Icon } from "./icon";
 import { plain } from "./text";
 
 const EXAMPLE = "stop:tool_failure -agent:wiki cost>0.01 judged:no";
@@ -48,7 +49,7 @@ export function FilterBar({ text }: { text: boolean }) {
             title="Remove this term"
             onClick={() => setParams({ f: toggled(filter, one), at: "" })}
           >
-            {plain(one)} <span aria-hidden="true">×</span>
+            {plain(one)} <Icon name="x" />
           </button>
         ))}
       </form>

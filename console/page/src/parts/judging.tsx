@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { ask, asRefusal } from "../api";
 import { announce } from "../frame/live";
 import type { StoredJudgment } from "../types";
+import { Icon } from "./icon";
 import { counted } from "./numbers";
 import { Problem } from "./states";
 
@@ -64,7 +65,7 @@ export function Outcome({ judging }: { judging: Judging }) {
     <>
       {judging.words && (
         <p class="good" role="status">
-          <span aria-hidden="true">✓</span> {judging.words}
+          <Icon name="check" /> {judging.words}
         </p>
       )}
       {judging.error && <Problem message={judging.error} />}

@@ -28,6 +28,11 @@ export function counted(value: Known, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
+/** `1,200 tokens in, 340 out`. */
+export function tokensUsed(input: Known, output: Known): string {
+  return `${count(input)} tokens in, ${count(output)} out`;
+}
+
 /** `640 µs`, `12 ms`, `3.4 s`, `2 m 05 s`, `3 h 07 m`, `2 d 4 h`, as the command line has it. */
 export function seconds(value: Known): string {
   if (!known(value)) return UNKNOWN;

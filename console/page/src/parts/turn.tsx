@@ -5,7 +5,7 @@ import { Written } from "../reading/written";
 import type { TurnText, Utterance } from "../types";
 import { End } from "./end";
 import { Icon } from "./icon";
-import { bytes, count, counted, dollars, seconds, When } from "./numbers";
+import { bytes, count, counted, dollars, seconds, tokensUsed, When } from "./numbers";
 import { Missing } from "./states";
 import { Line, plain } from "./text";
 
@@ -58,7 +58,7 @@ function Heading({ turn }: { turn: TurnText }) {
         {turn.failed_tools > 0 && <span class="bad">, {count(turn.failed_tools)} failed</span>} ·{" "}
         {turn.input_tokens === null
           ? "tokens not reported"
-          : `${count(turn.input_tokens)} → ${count(turn.output_tokens)} tokens`}
+          : tokensUsed(turn.input_tokens, turn.output_tokens)}
         {turn.cost_usd !== null && ` · ${dollars(turn.cost_usd)}`}
         {turn.models.length > 0 && ` · ${plain(turn.models.join(", "))}`}
       </span>

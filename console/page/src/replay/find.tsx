@@ -2,6 +2,7 @@
 // document; Enter goes to the next place and opens what is folded on the way.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { hint, useKeys } from "../keys";
+import { Icon } from "../parts/icon";
 import { counted } from "../parts/numbers";
 import type { FoundInSession } from "../types";
 import { param, replaceParams } from "../url";
@@ -68,11 +69,11 @@ export function useFind(session: Session, open: (id: string) => void) {
         <>
           <span role="status">{here >= 0 ? `${here + 1} of ${status}` : status}</span>
           <button type="button" onClick={() => step(-1)} disabled={!places.length}>
-            <span aria-hidden="true">↑</span>
+            <Icon name="arrow-up" />
             <span class="hidden">Place before</span>
           </button>
           <button type="button" onClick={() => step(1)} disabled={!places.length}>
-            <span aria-hidden="true">↓</span>
+            <Icon name="arrow-down" />
             <span class="hidden">Next place</span>
           </button>
           <button type="button" onClick={close}>

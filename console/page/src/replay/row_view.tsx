@@ -1,7 +1,7 @@
 // A row of a replay: how a turn begins and ends, a call with what it was given and said, a tool.
 import { End, kindOfEnd } from "../parts/end";
 import { Icon } from "../parts/icon";
-import { bytes, count, counted, dollars, seconds, When } from "../parts/numbers";
+import { bytes, count, counted, dollars, seconds, tokensUsed, When } from "../parts/numbers";
 import { Missing } from "../parts/states";
 import { Failure, Line, plain, Verbatim } from "../parts/text";
 import { Written } from "../reading/written";
@@ -215,9 +215,7 @@ function SoFar({ call }: { call: OutlineCall }) {
 function CallLine({ row: { call, number }, project }: { row: CallRow; project: string }) {
   const facts = [
     hasEnded(call) ? seconds(call.duration) : "",
-    call.input_tokens === null
-      ? ""
-      : `${count(call.input_tokens)} → ${count(call.output_tokens)} tokens`,
+    call.input_tokens === null ? "" : tokensUsed(call.input_tokens, call.output_tokens),
     call.cache_read_tokens ? `${count(call.cache_read_tokens)} cached` : "",
     call.cost_usd === null ? "" : dollars(call.cost_usd),
     call.tries > 1 ? `${count(call.tries)} tries` : "",
@@ -252,8 +250,7 @@ function Changes({ call, project }: { call: OutlineCall; project: string }) {
   if (!notes.length) return null;
   return (
     <p class="changed" data-min="2">
-      <span aria-hidden="true">± </span>
-      {notes.map(plain).join(" · ")}{" "}
+      <Icon name="diff" /> {notes.map(plain).join(" · ")}{" "}
       {hasEnded(call) && (
         <a href={to("diff", project, `${call.before}..${call.span_id}`)} tabIndex={-1}>
           what changed

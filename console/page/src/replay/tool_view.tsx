@@ -198,7 +198,7 @@ export function argumentsOf({ call, request }: ToolRow, session: Session): unkno
   return undefined;
 }
 
-/** `↻ 3rd time, same arguments, same result`, with links to the others. */
+/** `3rd time, same arguments, same result`, with links to the others. */
 function Again({ ran, session }: { ran: OutlineTool; session: Session }) {
   const before = session.outline.tools.find(
     (one) => one.first === ran.first && one.turn_id === ran.turn_id && one.times === ran.times - 1,
@@ -206,7 +206,8 @@ function Again({ ran, session }: { ran: OutlineTool; session: Session }) {
   return (
     <span class="warn">
       {" "}
-      ↻ {ordinal(ran.times)} time, same arguments, {ran.same_result ? "same" : "another"} result (
+      <Icon name="repeat" /> {ordinal(ran.times)} time, same arguments,{" "}
+      {ran.same_result ? "same" : "another"} result (
       <a href={rowAddress(session, ran.first)} tabIndex={-1}>
         first
       </a>

@@ -290,7 +290,7 @@ function FactsOf({ call }: { call: CallScreen }) {
         <Fact name="trace">
           {jaeger.value && call.trace_id ? (
             <a href={traceIn(call.trace_id)} target="_blank" rel="noreferrer">
-              {plain(call.trace_id)} in Jaeger <span aria-hidden="true">↗</span>
+              {plain(call.trace_id)} in Jaeger <Icon name="arrow-up-right" />
             </a>
           ) : (
             call.trace_id && <Id id={call.trace_id} what="trace" />

@@ -56,7 +56,7 @@ function Comparison({ difference }: { difference: Difference }) {
     <div class="difference" ref={body}>
       <header class="bar">
         <h1>{TITLE}</h1>
-        <CallLink call={before} /> → <CallLink call={after} />
+        <CallLink call={before} /> <span class="faint">to</span> <CallLink call={after} />
         <span class="space" />
         <button
           type="button"

@@ -227,7 +227,7 @@ function Side({ shown }: { shown: ComparedAnswers }) {
             {"Pairs to store: "}
             {pairs.map(({ chosen, rejected, why }) => (
               <span key={`${chosen} ${rejected}`} class={why ? "refused" : "pair"} title={why}>
-                {chosen + 1}≻{rejected + 1}
+                {chosen + 1} over {rejected + 1}
               </span>
             ))}
           </p>

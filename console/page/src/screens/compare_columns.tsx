@@ -1,7 +1,8 @@
 // The answers of a comparison, a column each.
 import { useRef } from "preact/hooks";
+import { Icon } from "../parts/icon";
 import { Against, Changed } from "../parts/marked";
-import { count, dollars, seconds, UNKNOWN } from "../parts/numbers";
+import { dollars, seconds, tokensUsed, UNKNOWN } from "../parts/numbers";
 import { Missing, Scrolled } from "../parts/states";
 import { Line, plain, Verbatim, visible } from "../parts/text";
 import type { ComparedAnswer, ComparedAnswers, LineageNow } from "../types";
@@ -28,11 +29,11 @@ export function Prompts({ shown }: { shown: ComparedAnswers }) {
       )}
       {shown.same_prompt ? (
         <p class="good">
-          <span aria-hidden="true">✓</span> All answer the same prompt.
+          <Icon name="check" /> All answer the same prompt.
         </p>
       ) : (
         <p class={shown.why_no_pairs ? "bad" : "warn"}>
-          <span aria-hidden="true">{shown.why_no_pairs ? "✗" : "⊘"}</span>{" "}
+          <Icon name={shown.why_no_pairs ? "circle-x" : "triangle-alert"} />{" "}
           {shown.why_no_pairs
             ? `These make no preference pairs: ${shown.why_no_pairs}.`
             : "The prompts differ: only answers to the same prompt make pairs."}
@@ -106,7 +107,7 @@ export function Columns(props: ColumnsProps) {
             </button>
             {locked.has(answer.id) && (
               <span class="stays" title="Stays when other answers change">
-                ■ locked
+                <Icon name="lock" /> locked
               </span>
             )}
             {hidden ? (
@@ -164,7 +165,7 @@ function noAnswer({ status }: ComparedAnswer): string {
 }
 
 function Facts({ answer, score }: { answer: ComparedAnswer; score: number | null }) {
-  const tokens = `${count(answer.input_tokens)}→${count(answer.output_tokens)} tokens`;
+  const tokens = tokensUsed(answer.input_tokens, answer.output_tokens);
   return (
     <span class="facts-line">
       <a href={place(answer)}>

@@ -3,9 +3,20 @@ import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
 import { Command, commandLine, copy } from "../parts/copy";
 import { End } from "../parts/end";
+import { Icon } from "../parts/icon";
 import { useCursor } from "../parts/list";
 import { ListScreen } from "../parts/list_screen";
-import { count, counted, dollars, fixed, percent, seconds, UNKNOWN, When } from "../parts/numbers";
+import {
+  count,
+  counted,
+  dollars,
+  fixed,
+  percent,
+  seconds,
+  tokensUsed,
+  UNKNOWN,
+  When,
+} from "../parts/numbers";
 import { Answered, Missing, Nothing, Scrolled } from "../parts/states";
 import { type Column, Table } from "../parts/table";
 import { Failure, Folded, Line, plain } from "../parts/text";
@@ -92,7 +103,7 @@ function Ended({ status, error }: { status: string; error: string }) {
   if (status !== "finished") return <End end={status} title={error} />;
   return (
     <span class="end good">
-      <span aria-hidden="true">✓</span> {status}
+      <Icon name="circle-check" /> {status}
     </span>
   );
 }
@@ -116,19 +127,18 @@ function Whole({ run }: { run: ConsortiumRun }) {
     up: run.session_id && (() => go(to("s", run.project, run.session_id))),
   });
   const last = run.iterations.at(-1)?.decisions.at(-1);
+  const verbatim = last?.synthesis === run.final_text;
   const confidences = run.iterations.map((one) => fixed(one.decisions.at(-1)?.confidence, 2));
   return (
     <div class="consortium">
       <p class="switches">
         <Ended status={run.status} error={run.error_type} />
         <span>{counted(run.iterations.length, "iteration")}</span>
-        <span>confidence {confidences.join(" → ") || UNKNOWN}</span>
+        <span>confidence {confidences.join(", then ") || UNKNOWN}</span>
         <span>agreement {percent(run.agreement)}</span>
         <span>{counted(run.calls, "call")}</span>
         {run.input_tokens !== null && (
-          <span>
-            {count(run.input_tokens)} → {count(run.output_tokens)} tokens
-          </span>
+          <span>{tokensUsed(run.input_tokens, run.output_tokens)}</span>
         )}
         {run.cost_usd !== null && <span>{dollars(run.cost_usd)}</span>}
         <span>{seconds(run.duration)}</span>
@@ -144,7 +154,11 @@ function Whole({ run }: { run: ConsortiumRun }) {
         )}
       </p>
       <Grouped run={run} />
-      {run.error_message && <p class="bad">✗ {plain(run.error_message)}</p>}
+      {run.error_message && (
+        <p class="bad">
+          <Icon name="circle-x" /> {plain(run.error_message)}
+        </p>
+      )}
       <details open={run.prompt.length < 600}>
         <summary>Prompt</summary>
         <Said text={run.prompt} missing={unrecorded("The prompt")} />
@@ -155,10 +169,11 @@ function Whole({ run }: { run: ConsortiumRun }) {
       <section aria-label="Output">
         <h2>Output {run.winner && <Line text={`(${run.winner})`} />}</h2>
         {last?.synthesis && run.final_text && (
-          <p class={last.synthesis === run.final_text ? "good" : "warn"}>
-            {last.synthesis === run.final_text
-              ? "✓ the arbiter's synthesis, word for word"
-              : "⊘ not the arbiter's last synthesis"}
+          <p class={verbatim ? "good" : "warn"}>
+            <Icon name={verbatim ? "check" : "triangle-alert"} />{" "}
+            {verbatim
+              ? "the arbiter's synthesis, word for word"
+              : "not the arbiter's last synthesis"}
           </p>
         )}
         <Said text={run.final_text} missing={unrecorded("The output")} />
@@ -247,9 +262,7 @@ function Member({ member, rank, project, iteration }: MemberProps) {
     member.won ? "won" : "",
     member.cost_usd === null ? "" : dollars(member.cost_usd),
     seconds(member.duration),
-    member.input_tokens === null
-      ? ""
-      : `${count(member.input_tokens)} → ${count(member.output_tokens)} tokens`,
+    member.input_tokens === null ? "" : tokensUsed(member.input_tokens, member.output_tokens),
   ];
   return (
     <div class="column">

@@ -3,6 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
+import { Icon } from "../parts/icon";
 import { useCursor } from "../parts/list";
 import { bytes, count, counted, estimated, fixed, seconds } from "../parts/numbers";
 import { Shares } from "../parts/share";
@@ -128,7 +129,7 @@ function OneAssembly({ assembly, project }: { assembly: AssembledContext; projec
       <Heading assembly={assembly} project={project} />
       {assembly.bypassed && (
         <p class="warn">
-          <span aria-hidden="true">⊘</span> Bypassed:{" "}
+          <Icon name="triangle-alert" /> Bypassed:{" "}
           <Line text={assembly.bypass_reason || "no reason recorded"} />
         </p>
       )}
@@ -175,7 +176,11 @@ function Heading({ assembly, project }: { assembly: AssembledContext; project: s
       </span>
       <span class="faint">{seconds(assembly.duration)}</span>
       {assembly.status !== "final" && <span class="busy">{plain(assembly.status)}</span>}
-      {assembly.error_type && <span class="bad">✗ {plain(assembly.error_type)}</span>}
+      {assembly.error_type && (
+        <span class="bad">
+          <Icon name="circle-x" /> {plain(assembly.error_type)}
+        </span>
+      )}
       {assembly.calls.map((call) => (
         <a key={call} href={to("call", project, call)}>
           Open the call that used it
@@ -191,8 +196,8 @@ function Steps({ assembly }: { assembly: AssembledContext }) {
     <ol class="steps" aria-label="Steps">
       {assembly.steps.map((step) => (
         <li key={step.name}>
-          <span class={step.error_type ? "bad" : "good"} aria-hidden="true">
-            {step.error_type ? "✗" : "✓"}
+          <span class={step.error_type ? "bad" : "good"}>
+            <Icon name={step.error_type ? "circle-x" : "check"} />
           </span>{" "}
           <Line text={step.name} /> <span class="faint">{seconds(step.duration)}</span>
           {step.error_type && <span class="bad"> {plain(step.error_type)}</span>}
@@ -201,8 +206,6 @@ function Steps({ assembly }: { assembly: AssembledContext }) {
     </ol>
   );
 }
-
-const REASONS: Readonly<Record<string, string>> = { duplicate: "=" };
 
 const keyOf = ({ position, id }: ContextItem) => `${position} ${id}`;
 
@@ -219,7 +222,6 @@ const ITEMS: readonly Column<ContextItem>[] = [
 ];
 
 function ItemName({ item }: { item: ContextItem }) {
-  const glyph = item.kept ? "✓" : (REASONS[item.reason] ?? "✗");
   const way = [
     item.source && plain(item.source),
     item.hop ? counted(item.hop, "link") : "",
@@ -228,7 +230,7 @@ function ItemName({ item }: { item: ContextItem }) {
   return (
     <>
       <span class={item.kept ? "good" : "bad"}>
-        <span aria-hidden="true">{glyph}</span>
+        <Icon name={item.kept ? "check" : item.reason === "duplicate" ? "copy" : "x"} />
         <span class="hidden">{item.kept ? "kept" : "dropped"}</span>
       </span>{" "}
       <Line text={item.id} /> <span class="faint">{way.join(", ")}</span>

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { useStatus } from "../frame/status";
 import { useKeys } from "../keys";
 import { commandLine, copy } from "../parts/copy";
+import { Icon, type IconName } from "../parts/icon";
 import { useCursor } from "../parts/list";
 import { ListScreen } from "../parts/list_screen";
 import { count, counted, dollars, fixed, seconds, When } from "../parts/numbers";
@@ -130,9 +131,11 @@ function Tree({ shown }: { shown: ExperimentRecord }) {
     head: "lineage, version, cycle",
     show: (row) => (
       <span class={`depth-${Math.min(row.level, DEEPEST)}`}>
-        <span aria-hidden="true">
-          {parents.has(row.id) ? (isOpen(row.id) ? "▾ " : "▸ ") : "· "}
-        </span>
+        {parents.has(row.id) ? (
+          <Icon name={isOpen(row.id) ? "chevron-down" : "chevron-right"} />
+        ) : (
+          <span class="icon" />
+        )}{" "}
         <Name row={row} />
       </span>
     ),
@@ -203,7 +206,11 @@ function Name({ row }: { row: Row }) {
           <strong>
             <Line text={row.record.label || row.own.slice(0, 8)} />
           </strong>{" "}
-          {row.record.locked && <span class="good">■ locked </span>}
+          {row.record.locked && (
+            <span class="good">
+              <Icon name="lock" /> locked{" "}
+            </span>
+          )}
           <Line text={row.record.strategy} />
         </>
       );
@@ -244,17 +251,16 @@ function Name({ row }: { row: Row }) {
   }
 }
 
-const STATUSES: Readonly<Record<string, readonly [string, string]>> = {
-  failed: ["bad", "✗ "],
-  succeeded: ["good", "✓ "],
+const STATUSES: Readonly<Record<string, readonly [string, IconName]>> = {
+  failed: ["bad", "circle-x"],
+  succeeded: ["good", "circle-check"],
 };
 
 function Status({ status }: { status: string }) {
-  const [tone, glyph] = STATUSES[status] ?? [];
+  const [tone, icon] = STATUSES[status] ?? [];
   return (
     <span class={tone}>
-      <span aria-hidden="true">{glyph}</span>
-      {plain(status)}
+      {icon && <Icon name={icon} />} {plain(status)}
     </span>
   );
 }
@@ -294,7 +300,7 @@ const NUMBERS: readonly Column<Row>[] = [
     show: ({ kind, record }) =>
       kind === "attempt" &&
       record.input_tokens !== null &&
-      `${count(record.input_tokens)} → ${count(record.output_tokens)}`,
+      `${count(record.input_tokens)} in, ${count(record.output_tokens)} out`,
   },
 ];
 

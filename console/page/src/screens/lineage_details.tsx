@@ -1,4 +1,5 @@
 // What there is to say of one row of an experiment's tree.
+import { Icon } from "../parts/icon";
 import { Id } from "../parts/id";
 import { Changed } from "../parts/marked";
 import { count, When } from "../parts/numbers";
@@ -108,13 +109,13 @@ function Why({ evolution }: { evolution: EvolutionRecord }) {
       <div>
         <dt>score</dt>
         <dd>
-          {evolution.from_score ?? "none"} → {evolution.next_score ?? "none yet"}
+          {evolution.from_score ?? "none"}, then {evolution.next_score ?? "none yet"}
           {delta !== null && ` (${delta > 0 ? "+" : ""}${delta.toFixed(2)})`}{" "}
           {held === null ? (
             <span class="faint">not judged yet</span>
           ) : (
             <span class={held ? "good" : "bad"}>
-              {held ? "✓ as expected" : "✗ not as expected"}
+              <Icon name={held ? "check" : "x"} /> {held ? "as expected" : "not as expected"}
             </span>
           )}
         </dd>

@@ -5,6 +5,7 @@ import { sessionOfAddress } from "../addresses";
 import { useStatus } from "../frame/status";
 import type * as WaterfallFile from "../lazy/waterfall";
 import { commandLine } from "../parts/copy";
+import { Icon } from "../parts/icon";
 import { counted } from "../parts/numbers";
 import { Answered, Missing, Nothing } from "../parts/states";
 import { plain } from "../parts/text";
@@ -110,7 +111,7 @@ function Conversation({ outline, following }: { outline: Outline; following: boo
         {!shown.length && <Nothing title="Nothing in this session is of that kind." />}
         {unseen.length > 0 && (
           <button type="button" class="unseen" onClick={() => open(unseen[0] ?? "")}>
-            {counted(unseen.length, "new row")} <span aria-hidden="true">↓</span>
+            {counted(unseen.length, "new row")} <Icon name="arrow-down" />
           </button>
         )}
         <SessionMap rows={shown} at={at} matches={find.matches} open={open} />

@@ -260,7 +260,11 @@ function Checks({ checks }: { checks: readonly Check[] }) {
               <Icon name={mark} />
             </span>{" "}
             {one.area} · {one.name}: {visible(one.finding)}
-            {one.remedy && <p class="faint">→ {visible(one.remedy)}</p>}
+            {one.remedy && (
+              <p class="faint">
+                <Icon name="arrow-right" /> {visible(one.remedy)}
+              </p>
+            )}
           </li>
         );
       })}

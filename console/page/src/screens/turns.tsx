@@ -8,9 +8,10 @@ import { Facets } from "../parts/facets";
 import { FilterBar } from "../parts/filter_bar";
 import { Histogram } from "../parts/histogram";
 import { Hits } from "../parts/hits";
+import { Icon } from "../parts/icon";
 import { useCursor } from "../parts/list";
 import { ListScreen } from "../parts/list_screen";
-import { count, dollars, seconds, UNKNOWN, When } from "../parts/numbers";
+import { count, dollars, seconds, tokensUsed, UNKNOWN, When } from "../parts/numbers";
 import { SortChoice } from "../parts/sorting";
 import { Nothing } from "../parts/states";
 import { type Column, sortables, Table } from "../parts/table";
@@ -200,7 +201,15 @@ const keyOf = ({ turn }: TurnRow) => turn;
 
 /** How many of them went wrong, where some did. */
 export function Failed({ number }: { number: number }) {
-  return number > 0 ? <span class="bad"> ✗{number}</span> : null;
+  if (number <= 0) return null;
+  return (
+    <span class="bad">
+      {" "}
+      <Icon name="circle-x" />
+      {count(number)}
+      <span class="hidden"> failed</span>
+    </span>
+  );
 }
 
 export function UserMessage({ text }: { text: string }) {
@@ -215,8 +224,8 @@ function Peek({ turn }: { turn: TurnRow }) {
         <End end={turn.end} /> {plain(turn.stop_detail)}
       </h2>
       <p class="faint">
-        {turn.models.map(plain).join(", ") || "no model"} · {count(turn.input_tokens)} →{" "}
-        {count(turn.output_tokens)} tokens
+        {turn.models.map(plain).join(", ") || "no model"} ·{" "}
+        {tokensUsed(turn.input_tokens, turn.output_tokens)}
       </p>
       <h2>user</h2>
       <Verbatim text={turn.user_message + more(turn.user_message)} />

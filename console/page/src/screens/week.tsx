@@ -40,8 +40,13 @@ function Parts({ answer, project }: { answer: WeekAnswer; project: string }) {
   return (
     <>
       <p>
-        <a href={of(answer.before)}>← {answer.before}</a> {answer.since.slice(0, 10)} to{" "}
-        {last.slice(0, 10)} (UTC) <a href={of(answer.after)}>{answer.after} →</a>
+        <a href={of(answer.before)}>
+          <Icon name="arrow-left" /> {answer.before}
+        </a>{" "}
+        {answer.since.slice(0, 10)} to {last.slice(0, 10)} (UTC){" "}
+        <a href={of(answer.after)}>
+          {answer.after} <Icon name="arrow-right" />
+        </a>
       </p>
       <div class="panels">
         {answer.parts.map((part) => (

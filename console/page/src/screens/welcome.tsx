@@ -170,9 +170,10 @@ function Otlp({ answer }: { answer: FirstRecords }) {
           <p>For agents in any language. Set this where the agent runs:</p>
           <Command line={`export OTEL_EXPORTER_OTLP_ENDPOINT=${reached.endpoint}`} />
           <p class={reached.problem ? "warn" : "good"}>
+            <Icon name={reached.problem ? "circle-x" : "circle-check"} />{" "}
             {reached.problem
-              ? `✗ ${plain(reached.endpoint)}: ${plain(reached.problem)}.`
-              : "✓ Tested: it takes spans for this store."}
+              ? `${plain(reached.endpoint)}: ${plain(reached.problem)}.`
+              : "Tested: it takes spans for this store."}
           </p>
         </>
       ) : (
