@@ -1,6 +1,7 @@
 // Builds the page into the folder that is named, else into the one that the server reads.
 //
 // Names are fixed and nothing is read from the folder, so that the same sources make the same bytes.
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -35,6 +36,8 @@ const onePreact = {
 
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
+const icons = Object.keys(JSON.parse(readFileSync(join(here, "src/parts/icons.json"), "utf8")));
+const sprites = sprite(icons);
 const options = {
   absWorkingDir: here,
   external: ["/static/*"],
@@ -52,6 +55,8 @@ const options = {
   metafile: true,
   legalComments: "none",
   charset: "utf8",
+  // A browser keeps this address: icons are there also while the server is not.
+  define: { SPRITE: JSON.stringify(createHash("sha256").update(sprites).digest("hex")) },
   logLevel: "warning",
 };
 const results = [
@@ -62,8 +67,7 @@ const results = [
 for (const name of ["index.html", "icon.svg"]) {
   await writeFile(join(out, name), await readFile(join(here, "src", name)));
 }
-const icons = Object.keys(JSON.parse(readFileSync(join(here, "src/parts/icons.json"), "utf8")));
-await writeFile(join(out, "icons.svg"), sprite(icons));
+await writeFile(join(out, "icons.svg"), sprites);
 const bundled = results.flatMap(({ metafile }) => Object.keys(metafile.inputs));
 await writeFile(join(out, "NOTICES.txt"), notices([...bundled, "node_modules/lucide-static/"]));
 

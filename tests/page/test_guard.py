@@ -113,11 +113,16 @@ def test_a_body_is_json_and_small(demo_page: ServedPage) -> None:
 
 
 def test_a_file_is_sent_once(demo_page: ServedPage) -> None:
-    """A browser that has it is told so."""
+    """A browser that has it is told so; what is asked for by its hash is not asked for again."""
     first = demo_page.ask("/static/app.js")
     assert first.headers["cache-control"] == "no-cache"
     again = demo_page.ask("/static/app.js", if_none_match=first.headers["etag"])
     assert (again.status, again.body) == (304, b"")
+    sprite = demo_page.ask("/static/icons.svg").headers["etag"].strip('"')
+    assert sprite.encode() in demo_page.ask("/static/shared.js").body
+    for query, kept in ((sprite, True), (sprite[1:], False)):
+        cached = demo_page.ask(f"/static/icons.svg?{query}").headers["cache-control"]
+        assert ("immutable" in cached) is kept
 
 
 def test_the_token_is_the_users_alone(tmp_path: Path) -> None:

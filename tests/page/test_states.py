@@ -160,6 +160,8 @@ def test_what_keeps_the_whole_page_is_said_once(
     seen.press("g", "s")
     seen.page.wait_for_selector(TROUBLE)
     assert "Start it again: turnspan console" in seen.page.inner_text(TROUBLE)
+    drawn = "document.querySelector('.problem .icon').getBBox().width > 0"
+    assert seen.page.evaluate(drawn), "icons do not wait for a server that is gone"
     seen.press("g", "t")
     expect(seen.page.locator(f".stale {ROWS}")).to_have_count(2)
     expect(seen.page.locator(".problem")).to_have_count(1)

@@ -83,7 +83,10 @@ async function answered<N extends Name>(
     leaving?.throwIfAborted();
   } catch (error) {
     if (leaving?.aborted) throw error;
-    throw new AskError("The page's server does not answer. Start it again: turnspan console", AWAY);
+    throw new AskError(
+      "The page's server does not answer. Start it again: turnspan console.",
+      AWAY,
+    );
   }
   if (!response.ok) throw await refusal(response);
   const took = /dur=([\d.]+)/.exec(response.headers.get("server-timing") ?? "");

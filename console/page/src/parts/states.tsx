@@ -4,7 +4,6 @@ import { useEffect, useState } from "preact/hooks";
 import { type AskError, isTrouble, trouble, UNKNOWN_TOKEN } from "../api";
 import { type Asked, askAgain, isAnyKnown } from "../use_ask";
 import { Icon } from "./icon";
-import { UNKNOWN } from "./numbers";
 import { Verbatim, visible } from "./text";
 
 interface Props<A> {
@@ -24,7 +23,6 @@ export function Answered<A>({ asked, heading, rows = 8, children }: Props<A>) {
     <>
       {heading && !shown && <h1>{heading}</h1>}
       {error && !isSaid(error) && <Problem message={error.message} stale={shown} again={again} />}
-      {error && isSaid(error) && !shown && <p class="faint">{UNKNOWN}</p>}
       {asked.loading && <Waiting rows={rows} />}
       {shown && (
         <div class={stale ? "stale" : undefined} aria-busy={stale && !error}>
