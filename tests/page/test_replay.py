@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
 
 from support.hostile_session import MARKUP, SESSION, SPANS
 from support.kept_stores import copy_schema
@@ -203,9 +204,9 @@ def test_a_long_session_keeps_few_rows_and_finds_in_all(look: Look, made_page: S
         seen.page.wait_for_selector(".find input")
         seen.page.fill(".find input", word)
         seen.page.press(".find input", "Enter")
-        seen.page.wait_for_selector(".find:has-text('1 place')")
-        seen.page.press(".find input", "Enter")
+        seen.page.wait_for_selector(".find:has-text('1 of 1 place')")
         seen.page.wait_for_selector(f'article[aria-current="true"]:has-text("{word}")')
+        expect(seen.page.locator(".find input")).to_be_focused()
         assert seen.page.evaluate(count) <= 400
         seen.press("Escape")
 

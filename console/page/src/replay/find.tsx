@@ -1,5 +1,5 @@
 // Find in the whole session: the server looks through all texts, also those that are not in the
-// document; Enter goes to the next place and opens what is folded on the way.
+// document; Enter goes to the next place from the chosen row, and opens what is folded on the way.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { hint, useKeys } from "../keys";
 import { Icon } from "../parts/icon";
@@ -26,10 +26,19 @@ export function useFind(session: Session, open: (id: string) => void) {
   );
   const matches = useMemo(() => (places.length ? new Set(places) : NONE), [places]);
   const here = places.indexOf(param("at"));
+  const order = useMemo(() => new Map(session.rows.map(({ id }, at) => [id, at])), [session]);
   const step = (by: 1 | -1) => {
-    const next = places[(here + by + places.length) % places.length];
+    const placeOf = (id: string) => by * (order.get(id) ?? -1);
+    const left = places.filter((id) => placeOf(id) > placeOf(param("at")));
+    const next = by > 0 ? (left[0] ?? places[0]) : (left.at(-1) ?? places.at(-1));
     if (next) open(next);
   };
+  const begun = useRef(false);
+  useEffect(() => {
+    if (!begun.current || !answer) return;
+    begun.current = false;
+    if (here < 0) step(1);
+  });
   const close = () => {
     if (field.current) field.current.value = "";
     field.current?.blur();
@@ -61,7 +70,8 @@ export function useFind(session: Session, open: (id: string) => void) {
           if (event.key !== "Enter") return;
           event.preventDefault();
           const wanted = event.currentTarget.value;
-          if (wanted !== text) replaceParams({ q: wanted });
+          begun.current = wanted !== text;
+          if (begun.current) replaceParams({ q: wanted });
           else step(event.shiftKey ? -1 : 1);
         }}
       />

@@ -173,8 +173,9 @@ export function useMoving(shown: readonly Row[], at: number): { current: boolean
   useLayoutEffect(() => {
     const row = clicked.current || !id ? null : document.getElementById(`row ${id}`);
     clicked.current = false;
-    // The waterfall keeps the focus that it has: its own keys move the cursor too.
-    if (!document.activeElement?.closest("[role=treegrid]")) row?.focus({ preventScroll: true });
+    // The waterfall and the field of what is found keep the focus: their keys move the cursor too.
+    if (!document.activeElement?.closest("[role=treegrid], .find"))
+      row?.focus({ preventScroll: true });
     row?.scrollIntoView({ block: "nearest" });
   }, [id]);
   // Texts that come above it push away the row that an address named, until somebody moves.
