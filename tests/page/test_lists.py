@@ -3,6 +3,7 @@ that come while they are looked at."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from support.kept_stores import copy_schema
 from support.pages import Look, ServedPage, served
 
 ROWS = "table.list tbody tr"
+STYLES = Path(__file__).resolve().parents[2] / "console" / "page" / "src" / "styles"
 
 
 def test_every_list_sorts_by_its_headings(look: Look, demo_page: ServedPage) -> None:
@@ -265,3 +267,22 @@ def test_any_two_are_compared(look: Look, demo_page: ServedPage) -> None:
     seen.page.click("header.bar >> text=Compare with call")
     assert seen.path.startswith(f"/diff/demo/{first}..{second}")
     expect(seen.page.locator("h1")).to_contain_text("What changed")
+
+
+def test_no_list_is_wider_than_its_window(look: Look, whole_page: ServedPage) -> None:
+    """On both sides of each width at which the layout changes, at 200 % and on a phone; with all
+    columns too, which scroll without the frame."""
+    styles = "".join(path.read_text(encoding="utf-8") for path in STYLES.glob("*.css"))
+    edges = {int(width) for width in re.findall(r"\(max-width: (\d+)px\)", styles)}
+    assert len(edges) > 3
+    every = "time,rounds,calls,tools,input,output,cost,duration,session,user,version,service,error"
+    seen = look(whole_page, "/turns")
+    wide: list[str] = []
+    for path in ("turns", f"turns?cols={every}", "sessions", "errors", "consortium"):
+        seen.go(path)
+        seen.page.wait_for_selector(ROWS)
+        for width in sorted({390, 720, 1280, *edges, *(edge + 1 for edge in edges)}):
+            seen.page.set_viewport_size({"width": width, "height": 800})
+            over = seen.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            wide += [f"{path} at {width}: {over} too wide"] if over > 0 else []
+    assert wide == []

@@ -104,7 +104,7 @@ def test_the_overview(seen: Watched, whole_page: ServedPage) -> None:
     for told in (
         dollars(sums["cost"]),
         seconds(sums["took"][0]),
-        f"95 % took less than {seconds(sums['took'][1])}",
+        f"95% took less than {seconds(sums['took'][1])}",
         f"{sums['turns']:,} turns that ended",
         f"{sums['tools']:,} executed tools",
     ):

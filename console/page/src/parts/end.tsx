@@ -35,9 +35,13 @@ const KINDS: Readonly<Record<string, Kind>> = {
   silent_rounds: kind("silent for many rounds", "circle-stop", "warn", "--n6"),
 };
 
+/** Characters of an application's own reason. */
+const LONGEST = 40;
+
 export function kindOfEnd(end: string): Kind {
   const known = Object.hasOwn(KINDS, end) ? KINDS[end] : undefined;
-  return known ?? kind(plain(end), "circle-stop", "warn", "--n7");
+  const own = end.length > LONGEST ? `${end.slice(0, LONGEST)}…` : end;
+  return known ?? kind(plain(own), "circle-stop", "warn", "--n7");
 }
 
 export function End({ end, title }: { end: string; title?: string }) {

@@ -20,7 +20,8 @@ export function Histogram({ query }: { query: WantedQuery }) {
   return (
     <div class={`histogram ${stale ? "stale" : ""}`}>
       <p>
-        {counted(answer.turns, "turn")} · {dollars(answer.cost_usd)} · one bar is {seconds(width)},
+        {counted(answer.turns, "turn")}
+        {answer.cost_usd !== null && ` · ${dollars(answer.cost_usd)}`} · one bar is {whole(width)},
         the highest {counted(Math.max(...bins.map((bin) => bin.turns)), "turn")}{" "}
         <KeyButton action="table" act={() => setTable(!table)} bare>
           {table ? "Bars" : "Table"}
@@ -42,6 +43,9 @@ export function Histogram({ query }: { query: WantedQuery }) {
     </div>
   );
 }
+
+/** Without the parts that are 0. */
+const whole = (width: number) => seconds(width).replace(/( 00? [hms])+$/, "");
 
 function Bars({ bins, width }: { bins: readonly HistogramBin[]; width: number }) {
   const [brush, setBrush] = useState<readonly [number, number] | null>(null);

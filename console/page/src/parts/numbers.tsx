@@ -88,18 +88,19 @@ const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", y
 const SHORT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const CLOCK = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
-/** A moment of this machine's clock: of today its time, else with its day; a `long` one always has
- * its day, and no time at midnight. */
+/** A moment of this machine's clock: of today its time, else with its day, and no time at
+ * midnight; a `long` one always has its day. */
 export function When({ time, long = false }: { time: string; long?: boolean }) {
   const moment = new Date(time);
   const now = new Date();
   const today = moment.toDateString() === now.toDateString();
   const near = moment.getFullYear() === now.getFullYear();
   const day = today && !long ? "" : `${(near ? SHORT : DAY).format(moment)} `;
+  const clock = CLOCK.format(moment);
   return (
     <time dateTime={time} title={`${time.replace("T", " ").replace("Z", "")} UTC`}>
       {day}
-      {!(long && CLOCK.format(moment) === "00:00:00") && CLOCK.format(moment)}
+      {!(day && clock === "00:00:00") && clock}
     </time>
   );
 }

@@ -4,7 +4,7 @@ import { asRefusal } from "../api";
 import { announce } from "../frame/live";
 import { removeView, renameView, saveView, shownView, views } from "../views";
 import { Icon } from "./icon";
-import { visible } from "./text";
+import { plain, visible } from "./text";
 
 export function SaveView() {
   const known = shownView();
@@ -22,7 +22,8 @@ export function SaveView() {
   if (typed === null)
     return (
       <button type="button" class="save-view" onClick={() => setTyped(known?.name ?? "")}>
-        <Icon name="star" look={known ? "on" : ""} /> {known ? known.name : "Save view"}
+        <Icon name="star" look={known ? "on" : ""} />
+        <span class="label">{known ? plain(known.name) : "Save view"}</span>
       </button>
     );
   const act = async (done: Promise<void>, words: string) => {

@@ -57,7 +57,7 @@ export function Table<R>(props: Props<R>) {
       if (!own && !selects && !event.ctrlKey && !event.metaKey && !event.shiftKey) open?.(row);
     },
   });
-  return (
+  const table = (
     <table
       class={open ? "list opens" : "list"}
       role={role ?? (cursor && "grid")}
@@ -106,7 +106,11 @@ export function Table<R>(props: Props<R>) {
       </tbody>
     </table>
   );
+  return columns.length > MANY ? <div class="many">{table}</div> : table;
 }
+
+/** Columns; more are wider than most windows, and scroll without the frame. */
+const MANY = 9;
 
 const INTERACTIVE = "a, button, input, label, summary";
 

@@ -80,7 +80,8 @@ function TurnEnd({ turn }: { turn: OutlineTurn }) {
         {rounds} {turn.rounds === 1 && turn.max_rounds === null ? "round" : "rounds"} ·{" "}
         {counted(turn.tool_call_count, "tool")}
         {turn.tool_error_count > 0 && `, ${count(turn.tool_error_count)} failed`} ·{" "}
-        {seconds(turn.duration)} · {dollars(turn.cost_usd)}
+        {seconds(turn.duration)}
+        {turn.cost_usd !== null && ` · ${dollars(turn.cost_usd)}`}
       </span>
     </div>
   );

@@ -31,7 +31,7 @@ export function ToolView({ row, session }: { row: ToolRow; session: Session }) {
         )}
         {ran && decided(ran)}
         {row.together?.at === 0 && (
-          <span class="faint"> {count(row.together.of)} calls in one answer </span>
+          <span class="faint"> · {count(row.together.of)} calls in one answer </span>
         )}
         {ran && ran.times > 1 && <Again ran={ran} session={session} />}{" "}
         <span class="mono arguments">

@@ -130,7 +130,7 @@ function Tree({ shown }: { shown: ExperimentRecord }) {
   const name: Column<Row> = {
     head: "lineage, version, cycle",
     show: (row) => (
-      <span class={`depth-${Math.min(row.level, DEEPEST)}`}>
+      <span class="depth" style={{ "--depth": String(Math.min(row.level, DEEPEST) - 1) }}>
         {parents.has(row.id) ? (
           <Icon name={isOpen(row.id) ? "chevron-down" : "chevron-right"} />
         ) : (
@@ -259,7 +259,7 @@ const STATUSES: Readonly<Record<string, readonly [string, IconName]>> = {
 function Status({ status }: { status: string }) {
   const [tone, icon] = STATUSES[status] ?? [];
   return (
-    <span class={tone}>
+    <span class={`end ${tone ?? ""}`}>
       {icon && <Icon name={icon} />} {plain(status)}
     </span>
   );

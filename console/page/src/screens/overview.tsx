@@ -278,10 +278,10 @@ function Durations({ trend }: { trend: Trend }) {
       times={trend.buckets.map(({ time }) => time)}
       width={trend.width_seconds}
       series={[
-        { label: "95 % of turns took less", color: "--c6", values: of("p95_seconds") },
+        { label: "95% of turns took less", color: "--c6", values: of("p95_seconds") },
         { label: "half of turns took less (median)", color: "--c1", values: of("p50_seconds") },
         {
-          label: "95 % of streamed calls had their first token by",
+          label: "95% of streamed calls had their first token by",
           color: "--c3",
           values: trend.first_token_p95,
           dashed: true,

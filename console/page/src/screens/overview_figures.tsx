@@ -72,7 +72,7 @@ export function FigureRow({ trend }: { trend: Trend }) {
         of={({ p50_seconds }) => p50_seconds}
         better="less"
       >
-        {slow === null ? "no turn has ended" : `95 % took less than ${seconds(slow)}`}
+        {slow === null ? "no turn has ended" : `95% took less than ${seconds(slow)}`}
       </Figure>
       <Figure
         name="Tokens"

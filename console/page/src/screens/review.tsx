@@ -154,6 +154,14 @@ function useWay(query: ReviewQuery): Way {
   return way;
 }
 
+/** What the queues hold that come with Turnspan (`turnspan review --help`). */
+const QUEUES: Readonly<Record<string, string>> = {
+  unassessed: "not judged, oldest first",
+  dearest: "not judged, most expensive first",
+  odd: "not completed, newest first",
+  sample: "a random sample",
+};
+
 function Head({ way, query }: { way: Way; query: ReviewQuery }) {
   const left = way.left.value;
   const { answer } = useAsk("GET /api/review/queues", { by: query.by ?? "" });
@@ -169,7 +177,7 @@ function Head({ way, query }: { way: Way; query: ReviewQuery }) {
         >
           {(answer?.queues ?? []).map((one) => (
             <option key={one.name} value={one.name}>
-              {plain(one.name)} ({one.left} of {one.turns})
+              {QUEUES[one.name] ?? plain(one.name)} ({count(one.left)} left)
             </option>
           ))}
         </select>

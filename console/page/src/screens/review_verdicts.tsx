@@ -99,7 +99,7 @@ export function Verdicts({ item, by, scoring, judge, steps }: Props) {
   return (
     <div class="verdicts">
       <Choices isOn={isOn} choose={({ judgment }) => judge(judgment)} suggested={item.suggests} />
-      <fieldset class={scoring ? "scoring" : undefined}>
+      <fieldset class={scoring ? "scores scoring" : "scores"}>
         <legend>
           Score <kbd>s</kbd>
         </legend>

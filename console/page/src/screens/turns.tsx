@@ -1,5 +1,5 @@
 // Turns, newest first: which ones?
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { useKeys } from "../keys";
 import { useColumns } from "../parts/columns";
 import { commandLine, copy } from "../parts/copy";
@@ -161,6 +161,10 @@ function Grid({ turns, columns }: GridProps) {
     }),
     out: peeking && (() => setPeeking(false)),
   });
+  useLayoutEffect(() => {
+    const row = cursor.body.current?.querySelector('[aria-selected="true"]');
+    if (peeking) row?.scrollIntoView({ block: "nearest" });
+  }, [peeking, cursor.body]);
   const isSelected = ({ turn }: TurnRow) => selected.includes(turn);
   const choice: Column<TurnRow> = {
     head: "selected",
