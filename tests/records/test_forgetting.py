@@ -180,6 +180,18 @@ def test_what_begins_after_is_recorded(store: Store) -> None:
 
 
 @ONE_KIND
+def test_each_forgetting_has_its_own_time(store: Store) -> None:
+    """What goes on after one of them is not of a later one, whatever is looked at again."""
+    insert(store, turn("t1", session_id="ada"), turn("t2", session_id="bob"))
+    forgotten(store, "session", "ada")
+    insert(store, turn("later", session_id="ada", start_time=time.time_ns()))
+    assert forgotten(store, "session", "bob").rows == {"turn_summary": 1}
+    insert(store, turn("t1", session_id="ada"))
+    assert forget_again(store).rows == {"turn_summary": 1}
+    assert store.query("SELECT turn_id FROM turn_summary").rows == [("later",)]
+
+
+@ONE_KIND
 def test_nothing_recorded_is_said(store: Store) -> None:
     """And leaves no tombstone, so that a slip of the finger does not keep records out."""
     assert subjects(store, "session", "nobody") == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,8 +25,8 @@ from turnspan_records.keeping.deletion_plan import ARCHIVED, TURN
 from turnspan_records.keeping.errors import ArchiveError
 from turnspan_records.keeping.keys import row_key
 from turnspan_records.keeping.lines import lines_of
-from turnspan_records.keeping.references import CONTENT_KEY, CONTENTS, REFERENCES, named
-from turnspan_records.keeping.work import Progress, Work
+from turnspan_records.keeping.references import CONTENT_KEY, CONTENTS, named
+from turnspan_records.keeping.work import Progress, Weeks, Work
 
 JUDGMENTS: Final = (Annotation, Withdrawal)
 _SUBJECTS: Final[Mapping[type[Record], str]] = {
@@ -73,35 +74,32 @@ def archive(work: Work, path: Path, about: Mapping[str, Any], progress: Progress
 def _wanted(work: Work) -> Iterator[tuple[type[Record], str, str, int]]:
     """Records, newest versions only, with the conditions under which they are archived and how many
     there are."""
+    weeks = work.weeks(ARCHIVED)
     for record in RECORDS:
         # A judgment may lie on another node than what it is of.
         tables = work.tables
         held = tables.everywhere(record) if record in JUDGMENTS else tables.held(record)
         source = f"{held} AS r FINAL"
-        for where in _conditions(work, record):
+        for where in _conditions(work, record, weeks):
             if rows := work.number(f"SELECT count() FROM {source} WHERE {where}"):
                 yield record, source, where, rows
 
 
-def _conditions(work: Work, record: type[Record]) -> Iterator[str]:
+def _conditions(work: Work, record: type[Record], weeks: Weeks) -> Iterator[str]:
     if record is TurnSummary:
         yield f"{TURN} GLOBAL IN ({work.keys('turn', _OF_REASON)})"
         return
     for table, kind in CONTENTS.items():
         if kind is record:
-            refs = [
-                named(one, work.tables.held(one.record), _rows(work, one.record))
-                for one in REFERENCES
-                if one.to == table
-            ]
-            yield f"{CONTENT_KEY[table]} GLOBAL IN ({' UNION ALL '.join(refs)})"
+            refs = named(table, work.tables.held, partial(_rows, work))
+            yield f"{CONTENT_KEY[table]} GLOBAL IN ({refs})"
             return
     if record in JUDGMENTS:
         compared = ["subject_id"] if record is Withdrawal else ["subject_id", "rejected_id"]
         judged = " UNION ALL ".join(_judged(work))
         yield " OR ".join(f"(project, {one}) GLOBAL IN ({judged})" for one in compared)
         return
-    for condition, _ in work.slices(record, ARCHIVED):
+    for condition, _ in work.slices(record, weeks, ARCHIVED):
         yield condition
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from turnspan_clickhouse.rows.record import Record
@@ -17,10 +18,8 @@ from turnspan_records.keeping.keys import row_key
 from turnspan_records.keeping.references import (
     CONTENT_KEY,
     CONTENTS,
-    REFERENCES,
     SCOPE,
     ContentTable,
-    Reference,
     named,
 )
 from turnspan_records.keeping.work import Work
@@ -59,8 +58,9 @@ def mark_unreferenced(work: Work, days: float = 0.0) -> None:
 
 def violations(work: Work, days: float = 0.0) -> list[ZeroCheck]:
     """What a pass that has deleted its rows must not have left; every answer must be 0."""
+    weeks = work.weeks()
     checks = [
-        ZeroCheck(f"rows of {record.table} that were to go", work.left(record))
+        ZeroCheck(f"rows of {record.table} that were to go", work.left(record, weeks))
         for record in dict.fromkeys(one.record for one in work.counts())
     ]
     for table in CONTENTS:
@@ -83,21 +83,14 @@ def unreferenced(work: Work, table: ContentTable, days: float = 0.0) -> int:
 
 def _references_to_marked(work: Work, table: ContentTable) -> int:
     """How many references there are to contents that this pass deleted and that are not back."""
-    names = {
-        "content": CONTENT_KEY[table],
-        "gone": work.keys(_gone(table)),
-        "contents": work.tables.everywhere(CONTENTS[table]),
-    }
-    return sum(
-        work.number(statement("keeping/references_to_gone", keys=_keys_of(work, one), **names))
-        for one in REFERENCES
-        if one.to == table
+    sql = statement(
+        "keeping/references_to_gone",
+        keys=named(table, work.tables.everywhere),
+        content=CONTENT_KEY[table],
+        gone=work.keys(_gone(table)),
+        contents=work.tables.everywhere(CONTENTS[table]),
     )
-
-
-def _keys_of(work: Work, one: Reference, where: str = "1") -> str:
-    """The keys that a column names, in the rows of all nodes."""
-    return named(one, work.tables.everywhere(one.record), where)
+    return work.number(sql)
 
 
 def _unreferenced(
@@ -113,15 +106,12 @@ def _unreferenced(
         old += f" AND (project, scope) GLOBAL NOT IN ({_active(work)})"
     for place in range(number):
         part = f"modulo({_SLICED_BY[table]}, {number}) = {place}"
-        wanted = " UNION ALL ".join(
-            f"{_keys_of(work, one, _staying(work, one.record, leaving))} AND {part}"
-            for one in REFERENCES
-            if one.to == table
-        )
+        staying = partial(_staying, work, leaving)
+        wanted = named(table, work.tables.everywhere, staying, part)
         yield f"{part} AND {old} AND {CONTENT_KEY[table]} GLOBAL NOT IN ({wanted})", parameters
 
 
-def _staying(work: Work, record: type[Record], leaving: bool) -> str:
+def _staying(work: Work, leaving: bool, record: type[Record]) -> str:
     """A condition on the rows of a table that are not marked."""
     return f"{row_key(record)} GLOBAL NOT IN ({work.keys(record.table)})" if leaving else "1"
 

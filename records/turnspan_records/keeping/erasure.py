@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, get_args
 
@@ -26,6 +26,7 @@ from turnspan_clickhouse.rows.owner_columns import BELONGING, PROJECT, USER, key
 from turnspan_clickhouse.rows.tables import (
     RECORDS,
     LlmCall,
+    Record,
     RunningCall,
     SpanRow,
     ToolCall,
@@ -45,10 +46,10 @@ from turnspan_records.keeping.keys import Tables
 from turnspan_records.keeping.owner_conditions import (
     UNIT,
     OwnerKeys,
-    belongs,
     id_sql,
     of_pass,
     of_tombstones,
+    owned,
 )
 from turnspan_records.keeping.proof import MOST_WORDS, Leftover, Proof, search
 from turnspan_records.keeping.subject_keys import ForgetSubject, SubjectKind
@@ -122,17 +123,13 @@ def plan(store: Store, subject: ForgetSubject) -> ErasurePlan:
         subject_keys.mark(work, keys, _HELD)
         rows = {one.record.table: one.rows for one in work.counts()}
         copies = sift_copies(store_id(store), _foreseen(store, keys), dry=True)
-    return ErasurePlan(subject, rows, bool(_forgotten(store, subject)), copies)
+    return ErasurePlan(subject, rows, bool(_forgotten(store, subject).kinds), copies)
 
 
 def _foreseen(store: Store, keys: OwnerKeys) -> Tombstones:
     """What there will be forgotten: what was already, and these keys."""
-    union = " UNION ALL ".join(
-        f"SELECT key, toInt64({keys.until:d}) AS time FROM ({keys.query((kind,))})"
-        for kind in sorted(keys.kinds)
-    )
     tombstone = Tables(store).everywhere(Tombstone)
-    sql = statement("keeping/foreseen", tombstone=tombstone, keys=union)
+    sql = statement("keeping/foreseen", tombstone=tombstone, keys=keys.query(keys.kinds))
     joined, untils = store.query(sql, settings={"final": 0}).rows[0]
     kinds = keys.kinds | read_tombstones(store, shared=True).kinds
     return Tombstones(bytes.fromhex(str(joined)), list(untils), kinds)
@@ -164,7 +161,7 @@ def forget(
         # What is searched for has an end (proof.MOST_WORDS): what was asked for goes first.
         words = [subject.id, *texts, *_sessions_of(store, subject)]
         began_at = _bury(store, subject, reason, author)
-        if not _forgotten(store, subject):
+        if not _forgotten(store, subject).kinds:
             raise NothingRecordedError(
                 f"There are no records of {subject.kind} {subject.id!r} in project "
                 f"{subject.project!r}."
@@ -202,8 +199,7 @@ def _recorded(work: Work, keys: OwnerKeys, subject: ForgetSubject) -> bool:
         return _recorded_project(work.store, subject.project)
     if keys.kinds - {subject.kind}:
         return True
-    found = work.store.query(f"SELECT uniqExact(key) FROM ({keys.query(keys.kinds)})")
-    return int(found.rows[0][0]) > 1
+    return work.number(f"SELECT count() FROM ({keys.query(keys.kinds)})") > 1
 
 
 def _write_tombstones(
@@ -228,7 +224,7 @@ def _erase(
     store: Store, asked: bytes | None, words: list[str], settling: float, tell: Stage
 ) -> Erased:
     done = Erased()
-    every = of_tombstones(store, asked)
+    keys = of_tombstones(store, asked)
     tombstones = read_tombstones(store, shared=True)
     needles = [word.encode() for word in words if len(word) >= 8]
     tell("sifting the spool")
@@ -236,17 +232,16 @@ def _erase(
     tell("sifting archives and exported sets")
     done.copies = sift_copies(store_id(store), tombstones)
     tell("deleting")
-    _delete(store, every, done)
+    _delete(store, keys, done)
     if settling > time.monotonic():
         tell("waiting for other machines to heed it")
         time.sleep(settling - time.monotonic())
-        _delete(store, every, done)
+        _delete(store, keys, done)
     tell("removing what held it")
     finish_masks(store, _HELD)
     left = free(store, _HELD)
     tell("searching for what is left")
-    until = max((keys.until for keys in every), default=0)
-    done.proof = search(store, every, words, until)
+    done.proof = search(store, keys, words)
     if left:
         done.proof.left.append(Leftover("the store's old parts", "that a query still reads", left))
     for path in done.copies.unknown:
@@ -257,12 +252,11 @@ def _erase(
     return done
 
 
-def _delete(store: Store, every: Collection[OwnerKeys], done: Erased) -> None:
-    for keys in every:
-        with _pass(store) as work:
-            subject_keys.mark(work, keys, _HELD)
-            for table, rows in work.delete().items():
-                done.rows[table] = done.rows.get(table, 0) + rows
+def _delete(store: Store, keys: OwnerKeys, done: Erased) -> None:
+    with _pass(store) as work:
+        subject_keys.mark(work, keys, _HELD)
+        for table, rows in work.delete().items():
+            done.rows[table] = done.rows.get(table, 0) + rows
 
 
 # -- what there is ------------------
@@ -298,44 +292,39 @@ def _asked_key(subject: ForgetSubject) -> bytes:
     return key_of(subject.kind, subject.project, subject.id)
 
 
-def _forgotten(store: Store, subject: ForgetSubject) -> list[OwnerKeys]:
+def _forgotten(store: Store, subject: ForgetSubject) -> OwnerKeys:
     return of_tombstones(store, _asked_key(subject))
 
 
 def _recorded_project(store: Store, name: str) -> bool:
-    for record in _HELD:
-        table = Tables(store).everywhere(record)
-        sql = f"SELECT 1 FROM {table} WHERE project = {{name:String}} LIMIT 1"
-        if store.query(sql, {"name": name}, {"final": 0}).rows:
-            return True
-    return False
+    tables = [Tables(store).everywhere(record) for record in _HELD]
+    sql = " UNION ALL ".join(
+        f"(SELECT 1 FROM {table} WHERE project = {{name:String}} LIMIT 1)" for table in tables
+    )
+    return bool(store.query(sql, {"name": name}, {"final": 0}).rows)
 
 
 def _projects(store: Store, kind: str, id_: str) -> set[str]:
     """The projects in which a session, turn or user is named."""
-    found: set[str] = set()
-    for record in (TurnSummary, LlmCall, RunningCall, ToolCall, SpanRow):
-        table = Tables(store).everywhere(record)
-        for key in BELONGING[record.table].keys:
-            if key.kind == kind:
-                sql = statement("keeping/projects_of", table=table, id=id_sql(key))
-                found.update(
-                    str(row[0]) for row in store.query(sql, {"id": id_}, {"final": 0}).rows
-                )
-    return found
+    sql = " UNION DISTINCT ".join(
+        statement("keeping/projects_of", table=Tables(store).everywhere(record), id=id_sql(key))
+        for record in (TurnSummary, LlmCall, RunningCall, ToolCall, SpanRow)
+        for key in BELONGING[record.table].keys
+        if key.kind == kind
+    )
+    return {str(row[0]) for row in store.query(sql, {"id": id_}, {"final": 0}).rows}
 
 
 def _sessions_of(store: Store, subject: ForgetSubject) -> list[str]:
     """Ids of a user's sessions, as words to search for."""
     if subject.kind != USER:
         return []
-    found: list[str] = []
     with _pass(store) as work:
         subject_keys.name(work, subject)
         keys = of_pass(work, time.time_ns())
-        for record in (TurnSummary, LlmCall, RunningCall):
-            names = {"table": work.tables.everywhere(record), "most": str(MOST_WORDS)}
-            where = belongs(record, keys, kinds=(USER,))
-            sql = statement("keeping/sessions_of_user", where=where, **names)
-            found += [str(row[0]) for row in store.query(sql, None, {"final": 0}).rows]
-    return list(dict.fromkeys(found))
+        ids: dict[type[Record], str] = dict.fromkeys(
+            (TurnSummary, LlmCall, RunningCall), "session_id"
+        )
+        found = owned(keys, ids, work.tables.everywhere, (USER,))
+        sql = statement("keeping/sessions_of_user", found=found, most=str(MOST_WORDS))
+        return [str(row[0]) for row in store.query(sql, None, {"final": 0}).rows]

@@ -35,11 +35,14 @@ def free(store: Store, records: Collection[type[Record]]) -> int:
     tables = Tables(store)
     deadline = time.monotonic() + WAIT_SECONDS * (3 if tables.replicated else 1)
     left = 0
-    for record in old_parts(store, records):
+    replaced = old_parts(store, records)
+    names = {record: tables.changed(record).rpartition(".")[2] for record in replaced}
+    given = {"database": store.database, "tables": [*names.values()]}
+    known = store.query(statement("keeping/definitions_of_tables"), given, {"final": 0}).rows
+    definitions = {str(name): str(definition) for name, definition in known}
+    for record in replaced:
         table = f"{tables.changed(record)}{tables.on_cluster}"
-        given = {"database": store.database, "table": tables.changed(record).rpartition(".")[2]}
-        found = store.query(statement("keeping/definition_of_table"), given, {"final": 0}).rows
-        match = _LIFETIME.search(str(found[0][0])) if found else None
+        match = _LIFETIME.search(definitions.get(names[record], ""))
         before = int(match[1]) if match else 0  # an operator's; 0 where it is the server's own
         store.command(f"ALTER TABLE {table} MODIFY SETTING old_parts_lifetime = 0")
         try:

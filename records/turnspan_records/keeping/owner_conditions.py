@@ -1,12 +1,14 @@
-"""Whose rows are, in SQL: conditions on a table by the keys of what goes (owner_columns.py).
+"""Whose rows are, in SQL: the rows of tables that belong to the keys of what goes
+(owner_columns.py).
 
 Keys are hashes, and so is what stands in the statements: neither a mutation's text nor a table of
-work holds an id.
+work holds an id. A statement names the keys once, however many tables it reads: the engine takes
+longer to read a condition of five subqueries a table than to run it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,21 +30,28 @@ from turnspan_records.sql import statement
 
 UNIT: Final = "key:"
 """What begins the name of the units of a pass that are keys; the rest is their kind."""
-_JUDGED: Final = tuple(sorted({*JUDGED_KINDS.values()}))
+ONE_KEY: Final = key_sql("one.1", "one.2")
+"""The key of a pair ``one`` of a kind and an id, in SQL."""
+_JUDGED: Final = frozenset(JUDGED_KINDS.values())
 _WHOLE: Final = OwnerKey(PROJECT, "project")
 
 
 @dataclass(frozen=True, slots=True)
 class OwnerKeys:
-    """Keys of one forgetting, or of several that reach to the same time.
+    """Keys of one forgetting, or of several.
 
-    ``query`` gives a query of those of some kinds (named in it, they are words of ours), ``kinds``
-    says which there are, ``until`` the time, in nanoseconds.
+    ``query`` gives a query of those of some kinds (named in it, they are words of ours): a ``key``
+    once, and the ``last`` time at which what belongs to it began. ``kinds`` says which there are,
+    ``until`` the last time of all, in nanoseconds.
     """
 
     query: Callable[[Collection[str]], str]
     kinds: frozenset[str]
     until: int
+
+    def only(self, kinds: Collection[str]) -> str:
+        """A query of the keys of some kinds, without their times."""
+        return f"SELECT key FROM ({self.query(kinds)})"
 
 
 def kinds_sql(kinds: Collection[str], prefix: str = "") -> str:
@@ -58,69 +67,83 @@ def of_pass(work: Work, until: int) -> OwnerKeys:
 
     def query(wanted: Collection[str]) -> str:
         return (
-            f"SELECT key FROM {work.tables.work} WHERE pass = '{work.name}'"
-            f" AND record IN ({kinds_sql(wanted, UNIT)})"
+            f"SELECT DISTINCT key, {moment(until)} AS last FROM {work.tables.work}"
+            f" WHERE pass = '{work.name}' AND record IN ({kinds_sql(wanted, UNIT)})"
         )
 
     return OwnerKeys(query, kinds, until)
 
 
-def of_tombstones(store: Store, asked: bytes | None = None) -> list[OwnerKeys]:
-    """The keys of what was forgotten, by the time until which: all of it, or what was forgotten
-    with this key. What was cut short before all its tombstones were written counts as not asked.
-    """
+def of_tombstones(store: Store, asked: bytes | None = None) -> OwnerKeys:
+    """The keys of what was forgotten: all of it, or what was forgotten with this key. What was cut
+    short before all its tombstones were written counts as not asked."""
     table = Tables(store).everywhere(Tombstone)
     mine = "" if asked is None else f" AND hex(key) = '{asked.hex().upper()}'"
     where = statement("keeping/of_forgettings", table=table, mine=mine)
-    sql = statement("keeping/kinds_by_time", table=table, where=where)
-    found = store.query(sql, settings={"final": 0}).rows
-    return [_until(table, where, int(time), frozenset(map(str, kinds))) for time, kinds in found]
+    sql = statement("keeping/kinds_and_time", table=table, where=where)
+    kinds, until = store.query(sql, settings={"final": 0}).rows[0]
 
-
-def _until(table: str, where: str, until: int, kinds: frozenset[str]) -> OwnerKeys:
     def query(wanted: Collection[str]) -> str:
         return (
-            f"SELECT key FROM {table} WHERE {where} AND kind IN ({kinds_sql(wanted)})"
-            f" AND toUnixTimestamp64Nano(until) = {until}"
+            f"SELECT key, max(until) AS last FROM {table}"
+            f" WHERE {where} AND kind IN ({kinds_sql(wanted)}) GROUP BY key"
         )
 
-    return OwnerKeys(query, kinds, until)
+    return OwnerKeys(query, frozenset(map(str, kinds)), int(until))
 
 
-def belongs(record: type[Record], keys: OwnerKeys, *, kinds: Collection[str] | None = None) -> str:
-    """A condition on a table's rows: that they belong to one of these keys, and began in time.
+def owned(
+    keys: OwnerKeys,
+    values: Mapping[type[Record], str],
+    table: Callable[[type[Record]], str],
+    kinds: Collection[str] | None = None,
+) -> str:
+    """A ``FROM`` clause: rows of tables that belong to one of these keys and began in its time,
+    with ``record``, ``project`` and the ``value`` of an expression; once for each of its keys.
+    Empty where no row can belong to any.
 
-    ``kinds``: by keys of these kinds only.
+    ``table`` names the table of a record. ``kinds``: by keys of these kinds only.
     """
-    known = BELONGING[record.table]
     wanted = keys.kinds if kinds is None else keys.kinds & frozenset(kinds)
-    by = [one for key in (_WHOLE, *known.keys) if (one := _by(key, keys, wanted))]
-    if not by:
-        return "0"
-    return f"({early(record, keys.until)} AND ({' OR '.join(by)}))"
-
-
-def early(record: type[Record], until: int) -> str:
-    """A condition: that what a row records began until then (nanoseconds)."""
-    return f"{BELONGING[record.table].time} <= fromUnixTimestamp64Nano({until:d}, 'UTC')"
-
-
-def _by(key: OwnerKey, keys: OwnerKeys, wanted: frozenset[str]) -> str:
-    if key.kind == JUDGED:
-        kinds = wanted & frozenset(_JUDGED)
-        names = [*JUDGED_KINDS]
-        named = (
-            f"transform(toString(subject_kind), {names}, {[JUDGED_KINDS[n] for n in names]},"
-            f" '{SPAN}')"
-        )
-    else:
-        kinds = wanted & {key.kind}
-        named = f"'{key.kind}'"
-    if not kinds:
+    found = {record: one for record, one in values.items() if owners(record, wanted)}
+    if not found:
         return ""
-    id_ = id_sql(key)
-    unclaimed = "session_id = '' AND turn_id IN ('', trace_id) AND " if key.unclaimed else ""
-    return f"({unclaimed}{id_} != '' AND {key_sql(named, id_)} GLOBAL IN ({keys.query(kinds)}))"
+    rows = placed(found, wanted, table)
+    return statement("keeping/_owned", rows=rows, one_key=ONE_KEY, keys=keys.query(wanted))
+
+
+def placed(
+    values: Mapping[type[Record], str], kinds: Collection[str], table: Callable[[type[Record]], str]
+) -> str:
+    """A query of all rows of tables: ``record``, ``project``, when what it records ``began``, the
+    ``value`` of an expression, and its ``owners`` of some kinds, as pairs of a kind and an id."""
+    return " UNION ALL ".join(
+        f"SELECT '{record.table}' AS record, project, {BELONGING[record.table].time} AS began,"
+        f" {value} AS value, [{', '.join(owners(record, kinds))}] AS owners FROM {table(record)}"
+        for record, value in values.items()
+    )
+
+
+def owners(record: type[Record], kinds: Collection[str]) -> list[str]:
+    """Whose a table's rows may be, by kinds: pairs of a kind and an id, in SQL."""
+    found: list[str] = []
+    for key in (_WHOLE, *BELONGING[record.table].keys):
+        if key.kind == JUDGED and _JUDGED & frozenset(kinds):
+            names = [*JUDGED_KINDS]
+            kind_of = [JUDGED_KINDS[name] for name in names]
+            found.append(
+                f"(transform(toString(subject_kind), {names}, {kind_of}, '{SPAN}'), {id_sql(key)})"
+            )
+        elif key.kind in kinds:
+            unclaimed = "session_id = '' AND turn_id IN ('', trace_id)"
+            id_ = f"if({unclaimed}, {id_sql(key)}, '')" if key.unclaimed else id_sql(key)
+            found.append(f"('{key.kind}', {id_})")
+    return found
+
+
+def moment(nanoseconds: int) -> str:
+    """A time, in SQL."""
+    return f"fromUnixTimestamp64Nano({nanoseconds:d}, 'UTC')"
 
 
 def id_sql(key: OwnerKey) -> str:

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from turnspan_clickhouse.rows.keeping_tables import Tombstone
+from turnspan_clickhouse.rows.owner_columns import BELONGING
 from turnspan_clickhouse.rows.record import Record, columns
 from turnspan_clickhouse.rows.tables import RECORDS
 from turnspan_clickhouse.spool.spool import Spool
@@ -28,8 +29,9 @@ from turnspan_records.access import copies_registry as registry
 from turnspan_records.keeping.archives import Archive
 from turnspan_records.keeping.copies import texts_of
 from turnspan_records.keeping.errors import KeepingError
-from turnspan_records.keeping.keys import Tables
-from turnspan_records.keeping.owner_conditions import OwnerKeys, belongs, early
+from turnspan_records.keeping.keys import Tables, row_key
+from turnspan_records.keeping.owner_conditions import OwnerKeys, moment, owned
+from turnspan_records.sql import statement
 
 SHORTEST: Final = 8
 MOST_WORDS: Final = 200
@@ -60,13 +62,14 @@ class Proof:
     left: list[Leftover] = field(default_factory=list[Leftover])
 
 
-def search(store: Store, keys: Collection[OwnerKeys], words: Sequence[str], until: int) -> Proof:
+def search(store: Store, keys: OwnerKeys, words: Sequence[str]) -> Proof:
     """Search everywhere on this machine and in the store. Raises ``StoreError``."""
     wanted = [word for word in dict.fromkeys(words) if word][:MOST_WORDS]
     proof = Proof(words=len(wanted))
-    for record in RECORDS:
-        if record is not Tombstone:
-            _search_table(store, record, keys, wanted, until, proof)
+    held = [record for record in RECORDS if record is not Tombstone]
+    _search_rows(store, held, keys, proof)
+    for record in held:
+        _search_table(store, record, wanted, keys.until, proof)
     needles = [word.encode() for word in wanted if len(word.encode()) >= SHORTEST]
     folder = Spool(store.dsn.spool).folder
     _search_files(folder, needles, proof, "the spool")
@@ -92,33 +95,36 @@ def search(store: Store, keys: Collection[OwnerKeys], words: Sequence[str], unti
 # -- the store ------------------
 
 
+def _search_rows(
+    store: Store, records: Sequence[type[Record]], keys: OwnerKeys, proof: Proof
+) -> None:
+    table = Tables(store).everywhere
+    if found := owned(keys, {record: row_key(record) for record in records}, table):
+        rows = store.query(statement("keeping/left", found=found), None, {"final": 0}).rows
+        for name, number in rows:
+            what = "rows that belong to it"
+            proof.left.append(Leftover(f"table {name}", what, int(number)))
+
+
 def _search_table(
-    store: Store,
-    record: type[Record],
-    keys: Collection[OwnerKeys],
-    words: Sequence[str],
-    until: int,
-    proof: Proof,
+    store: Store, record: type[Record], words: Sequence[str], until: int, proof: Proof
 ) -> None:
     proof.tables += 1
     long = [word for word in words if len(word.encode()) >= SHORTEST]
     short = [word for word in words if len(word.encode()) < SHORTEST]
     texts = [(name, kind) for name, kind in columns(record) if kind in _TEXTS]
     proof.columns += len(texts)
-    conditions = [belongs(record, one) for one in keys]
-    in_time = early(record, until)
-    conditions += [f"{in_time} AND ({_holds(name, kind, long, short)})" for name, kind in texts]
+    in_time = f"{BELONGING[record.table].time} <= {moment(until)}"
+    conditions = [f"{in_time} AND ({_holds(name, kind, long, short)})" for name, kind in texts]
     counted = ", ".join(f"countIf({one})" for one in ("1", *conditions))
     given = {"long": long, "short": short}
     sql = f"SELECT {counted} FROM {Tables(store).everywhere(record)}"
     rows, *counts = store.query(sql, given, {"final": 0}).rows[0]
     proof.rows += int(rows)
-    where = f"table {record.table}"
-    whose = [(where, "rows that belong to it") for _ in keys]
-    whose += [(f"column {name} of {where}", "rows that name it") for name, _ in texts]
-    for (place, what), number in zip(whose, counts, strict=True):
+    for (name, _), number in zip(texts, counts, strict=True):
         if number:
-            proof.left.append(Leftover(place, what, int(number)))
+            place = f"column {name} of table {record.table}"
+            proof.left.append(Leftover(place, "rows that name it", int(number)))
 
 
 def _holds(name: str, kind: str, long: Sequence[str], short: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ every column of every table.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -73,11 +74,29 @@ CONTENT_KEY: Final[dict[ContentTable, str]] = {
 """What tells contents of a table apart, as the 16 bytes that sets of them are made of."""
 
 
-def named(one: Reference, source: str, where: str = "1") -> str:
-    """A query of the keys (``CONTENT_KEY``) that a column names in the rows of ``source``."""
-    scope = f", {SCOPE} AS scope" if one.to == "message" else ""
-    return (
-        f"SELECT {CONTENT_KEY[one.to]} AS key FROM (SELECT project{scope},"
-        f" arrayJoin({one.hashes}) AS hash FROM {source} WHERE {where})"
-        " WHERE hash != toFixedString('', 16)"
+def referring(to: ContentTable) -> dict[type[Record], str]:
+    """The tables whose rows name contents of a table, and the hashes in each as an array, in SQL.
+    A row is read once, however many of its columns have some."""
+    found: dict[type[Record], list[str]] = {}
+    for one in REFERENCES:
+        if one.to == to:
+            found.setdefault(one.record, []).append(one.hashes)
+    return {record: f"arrayConcat({', '.join(hashes)})" for record, hashes in found.items()}
+
+
+def named(
+    to: ContentTable,
+    source: Callable[[type[Record]], str],
+    where: Callable[[type[Record]], str] = lambda _: "1",
+    of: str = "1",
+) -> str:
+    """A query of the keys (``CONTENT_KEY``) of a table's contents that rows name: those of the
+    ``source`` of each record that fulfil a condition, and of the contents those that fulfil ``of``.
+    """
+    scope = f", {SCOPE} AS scope" if to == "message" else ""
+    return " UNION ALL ".join(
+        f"SELECT {CONTENT_KEY[to]} AS key FROM (SELECT project{scope}, arrayJoin({hashes}) AS hash"
+        f" FROM {source(record)} WHERE {where(record)}) WHERE hash != toFixedString('', 16)"
+        f" AND {of}"
+        for record, hashes in referring(to).items()
     )

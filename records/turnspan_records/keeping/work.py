@@ -12,7 +12,7 @@ import re
 import secrets
 import time
 from calendar import timegm
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +34,8 @@ STAMP: Final = "%Y%m%dT%H%M%SZ"
 ABANDONED_SECONDS: Final = 86_400.0
 """After this long a pass of another machine is taken for dead."""
 
+Weeks = Mapping[str, Sequence[tuple[str, int]]]
+"""Weeks in which rows are marked, and how many, by table."""
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and of how much."""
 
@@ -103,24 +105,6 @@ class Work:
         given = {**(parameters or {}), "pass": self.name, "record": what}
         self.store.command(sql, given, {"final": 0})
 
-    def mark_all(self, conditions: Mapping[type[Record], str]) -> None:
-        """Mark rows of many tables."""
-        into = f"INSERT INTO {self.tables.work} (pass, record, week, reason, key)"
-        rows = [
-            f"SELECT {{pass:String}}, '{record.table}', {week(record)}, '', {row_key(record)}"
-            f" FROM {self.tables.held(record)} AS r WHERE {where}"
-            for record, where in conditions.items()
-        ]
-        for part in self.together(rows):
-            self.store.command(f"{into} {part}", {"pass": self.name}, {"final": 0})
-
-    def together(self, selects: list[str]) -> list[str]:
-        """Selects as one statement, since many small inserts take longer; a server, which may have
-        little memory, gets each alone: all their sets of keys at once would be too large."""
-        if self.store.dsn.embedded and selects:
-            return [" UNION ALL ".join(selects)]
-        return selects
-
     def keys(self, what: str, where: str = "1") -> str:
         """A query of the keys that are marked of a table or kind of unit. The name of the pass is
         written into it: it may stand in any statement."""
@@ -164,25 +148,30 @@ class Work:
         sql = statement("keeping/number_of", work=self.tables.work)
         return self.number(sql, {"pass": self.name, "record": what})
 
-    def weeks(self, record: type[Record], reason: str = "") -> list[tuple[str, int]]:
-        """The weeks in which rows of a table are marked, and how many."""
-        given = {"pass": self.name, "record": record.table, "reason": reason}
-        found = self.store.query(statement("keeping/weeks", work=self.tables.work), given).rows
-        return [(str(one), int(rows)) for one, rows in found]
+    def weeks(self, reason: str = "") -> Weeks:
+        """The weeks in which rows are marked, for this reason or any, and how many, by table."""
+        given = {"pass": self.name, "reason": reason}
+        rows = self.store.query(statement("keeping/weeks", work=self.tables.work), given).rows
+        found: dict[str, list[tuple[str, int]]] = {}
+        for table, one, number in rows:
+            found.setdefault(str(table), []).append((str(one), int(number)))
+        return found
 
-    def left(self, record: type[Record]) -> int:
+    def left(self, record: type[Record], weeks: Weeks) -> int:
         """How many marked rows are there."""
         return sum(
             self.number(f"SELECT count() FROM {self.tables.held(record)} AS r WHERE {condition}")
-            for condition, _ in self.slices(record)
+            for condition, _ in self.slices(record, weeks)
         )
 
-    def slices(self, record: type[Record], reason: str = "") -> Iterator[tuple[str, int]]:
+    def slices(
+        self, record: type[Record], among: Weeks, reason: str = ""
+    ) -> Iterator[tuple[str, int]]:
         """Conditions that the marked rows of a table fulfil, each for as many as fit into memory,
-        and about how many these are."""
+        and about how many these are. ``among`` is what ``weeks`` gave for the reason."""
         weeks: list[str] = []
         rows = 0
-        for one, number in self.weeks(record, reason):
+        for one, number in among.get(record.table, ()):
             if weeks and rows + number > SLICE:
                 yield from self._of_weeks(record, reason, weeks, rows)
                 weeks, rows = [], 0
@@ -218,8 +207,9 @@ class Work:
         total = sum(one.rows for one in marked)
         done = 0
         deleted: dict[str, int] = {}
+        weeks = self.weeks()
         for record in dict.fromkeys(one.record for one in marked):
-            for condition, rows in self.slices(record):
+            for condition, rows in self.slices(record, weeks):
                 self._run(self.tables.deletion(record, condition))
                 done += rows
                 deleted[record.table] = deleted.get(record.table, 0) + rows

@@ -4,6 +4,7 @@ SELECT arrayStringConcat(arrayMap(one -> hex(one.1), sorted)), arrayMap(one -> o
 FROM
 (
     SELECT key, max(time) AS time FROM
-        (SELECT key, toUnixTimestamp64Nano(until) AS time FROM {tombstone} UNION ALL {keys})
+        (SELECT key, toUnixTimestamp64Nano(until) AS time FROM {tombstone} UNION ALL
+            SELECT key, toUnixTimestamp64Nano(last) AS time FROM ({keys}))
     GROUP BY key
 )

@@ -1,3 +1,4 @@
 INSERT INTO {work} (pass, record, week, reason, key)
-SELECT DISTINCT {pass:String}, one.1, toDate(0), project, one.2
-FROM ({keys}) WHERE one.2 != toFixedString('', 16)
+SELECT DISTINCT {pass:String}, concat({unit:String}, one.1), toDate(0), project, {one_key}
+FROM (SELECT project, arrayJoin(value) AS one {found})
+WHERE one.2 != ''

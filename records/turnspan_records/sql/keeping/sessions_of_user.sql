@@ -1,1 +1,1 @@
-SELECT DISTINCT session_id FROM {table} WHERE {where} LIMIT {most}
+SELECT DISTINCT value {found} AND value != '' LIMIT {most}

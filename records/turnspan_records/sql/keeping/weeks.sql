@@ -1,4 +1,3 @@
-SELECT toString(week), count() FROM {work}
-WHERE pass = {pass:String} AND record = {record:String}
-    AND ({reason:String} = '' OR reason = {reason:String})
-GROUP BY week ORDER BY week
+SELECT record, toString(week), count() FROM {work}
+WHERE pass = {pass:String} AND ({reason:String} = '' OR reason = {reason:String})
+GROUP BY record, week ORDER BY record, week

@@ -1,6 +1,136 @@
 SELECT 1
 FROM turnspan.llm_call
 WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.turn_summary
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.annotation
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.withdrawal
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.review_queue
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.dataset_case
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.artifact
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.artifact_check
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.evolution
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.insight
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.agent_version
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.attempt
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.rollout
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.lineage_event
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.lineage
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.experiment
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.consortium
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.consortium_iteration
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.consortium_member
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.tool_call
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.message
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.definition
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.context_assembly
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.context_item
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.span
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.import_position
+WHERE project = {name:String}
+LIMIT 1
+UNION ALL
+SELECT 1
+FROM turnspan.llm_call_running
+WHERE project = {name:String}
 LIMIT 1;
 
 SELECT DISTINCT toString(project)
@@ -13,376 +143,270 @@ ORDER BY pass ASC;
 
 INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
  {pass:String},
- one.1,
+ concat({unit:String}, one.1),
  toDate(0),
  project,
- one.2
+ toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16)
 FROM
 (
  SELECT
   project,
-  arrayJoin([('key:project', toFixedString(substring(SHA256(concat('project', '\0', project, '\0', {id:String})), 1, 16), 16))]) AS one
+  arrayJoin(value) AS one
  FROM
  (
-  SELECT {project:String} AS project
+  SELECT
+   {project:String} AS project,
+   [('project', {id:String})] AS value
  )
 )
-WHERE (one.2) != toFixedString('', 16);
+WHERE (one.2) != '';
 
 SELECT DISTINCT record
 FROM turnspan.keeping_row
 WHERE (pass = {pass:String}) AND startsWith(record, {unit:String});
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
  {pass:String},
- 'llm_call',
- toMonday(start_time),
+ concat({place:String}, record),
+ value.1,
  '',
- sipHash128(project, session_id, start_time, span_id, written_at)
-FROM turnspan.llm_call AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
+ value.2
+FROM
+(
+ SELECT
+  record,
+  project,
+  began,
+  value,
+  arrayJoin(arrayMap(one -> toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16), arrayFilter(one -> ((one.2) != ''), owners))) AS owner
+ FROM
+ (
+  SELECT
+   'llm_call' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.llm_call
+  UNION ALL
+  SELECT
+   'turn_summary' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, turn_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.turn_summary
+  UNION ALL
+  SELECT
+   'annotation' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.annotation
+  UNION ALL
+  SELECT
+   'withdrawal' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.withdrawal
+  UNION ALL
+  SELECT
+   'review_queue' AS record,
+   project,
+   written_at AS began,
+   (toDate(0), sipHash128(project, name, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.review_queue
+  UNION ALL
+  SELECT
+   'dataset_case' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, dataset, version, case_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.dataset_case
+  UNION ALL
+  SELECT
+   'artifact' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, target, artifact_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.artifact
+  UNION ALL
+  SELECT
+   'artifact_check' AS record,
+   project,
+   checked_at AS began,
+   (toDate(0), sipHash128(project, source, artifact_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.artifact_check
+  UNION ALL
+  SELECT
+   'evolution' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, lineage_id, evolution_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.evolution
+  UNION ALL
+  SELECT
+   'insight' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, insight_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.insight
+  UNION ALL
+  SELECT
+   'agent_version' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, lineage_id, version_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.agent_version
+  UNION ALL
+  SELECT
+   'attempt' AS record,
+   project,
+   started_at AS began,
+   (toDate(0), sipHash128(project, lineage_id, rollout_id, attempt_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.attempt
+  UNION ALL
+  SELECT
+   'rollout' AS record,
+   project,
+   started_at AS began,
+   (toDate(0), sipHash128(project, lineage_id, rollout_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.rollout
+  UNION ALL
+  SELECT
+   'lineage_event' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, lineage_id, kind, event_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.lineage_event
+  UNION ALL
+  SELECT
+   'lineage' AS record,
+   project,
+   opened_at AS began,
+   (toDate(0), sipHash128(project, experiment_id, lineage_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.lineage
+  UNION ALL
+  SELECT
+   'experiment' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, experiment_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.experiment
+  UNION ALL
+  SELECT
+   'consortium' AS record,
+   project,
+   started_at AS began,
+   (toDate(0), sipHash128(project, consortium_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.consortium
+  UNION ALL
+  SELECT
+   'consortium_iteration' AS record,
+   project,
+   started_at AS began,
+   (toDate(0), sipHash128(project, consortium_id, arbiter_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.consortium_iteration
+  UNION ALL
+  SELECT
+   'consortium_member' AS record,
+   project,
+   started_at AS began,
+   (toDate(0), sipHash128(project, consortium_id, member_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.consortium_member
+  UNION ALL
+  SELECT
+   'tool_call' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.tool_call
+  UNION ALL
+  SELECT
+   'message' AS record,
+   project,
+   first_seen AS began,
+   (toDate(0), sipHash128(project, scope, hash, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.message
+  UNION ALL
+  SELECT
+   'definition' AS record,
+   project,
+   first_seen AS began,
+   (toDate(0), sipHash128(project, hash, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.definition
+  UNION ALL
+  SELECT
+   'context_assembly' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.context_assembly
+  UNION ALL
+  SELECT
+   'context_item' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.context_item
+  UNION ALL
+  SELECT
+   'span' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, trace_id, start_time, span_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.span
+  UNION ALL
+  SELECT
+   'import_position' AS record,
+   project,
+   began_at AS began,
+   (toDate(0), sipHash128(project, kind, source, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.import_position
+  UNION ALL
+  SELECT
+   'llm_call_running' AS record,
+   project,
+   start_time AS began,
+   (toDate(0), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
+   [('project', toString(project))] AS owners
+  FROM turnspan.llm_call_running
+ )
+) AS o
+GLOBAL INNER JOIN
+(
+ SELECT DISTINCT
+  key,
+  fromUnixTimestamp64Nano(0, 'UTC') AS last
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'turn_summary',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, turn_id, written_at)
-FROM turnspan.turn_summary AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'annotation',
- toDate(0),
- '',
- sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)
-FROM turnspan.annotation AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'withdrawal',
- toDate(0),
- '',
- sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)
-FROM turnspan.withdrawal AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'review_queue',
- toDate(0),
- '',
- sipHash128(project, name, written_at)
-FROM turnspan.review_queue AS r
-WHERE ((written_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'dataset_case',
- toDate(0),
- '',
- sipHash128(project, dataset, version, case_id, written_at)
-FROM turnspan.dataset_case AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'artifact',
- toDate(0),
- '',
- sipHash128(project, target, artifact_id, written_at)
-FROM turnspan.artifact AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'artifact_check',
- toDate(0),
- '',
- sipHash128(project, source, artifact_id, written_at)
-FROM turnspan.artifact_check AS r
-WHERE ((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'evolution',
- toDate(0),
- '',
- sipHash128(project, lineage_id, evolution_id, written_at)
-FROM turnspan.evolution AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'insight',
- toDate(0),
- '',
- sipHash128(project, insight_id, written_at)
-FROM turnspan.insight AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'agent_version',
- toDate(0),
- '',
- sipHash128(project, lineage_id, version_id, written_at)
-FROM turnspan.agent_version AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'attempt',
- toDate(0),
- '',
- sipHash128(project, lineage_id, rollout_id, attempt_id, written_at)
-FROM turnspan.attempt AS r
-WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'rollout',
- toDate(0),
- '',
- sipHash128(project, lineage_id, rollout_id, written_at)
-FROM turnspan.rollout AS r
-WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'lineage_event',
- toDate(0),
- '',
- sipHash128(project, lineage_id, kind, event_id, written_at)
-FROM turnspan.lineage_event AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'lineage',
- toDate(0),
- '',
- sipHash128(project, experiment_id, lineage_id, written_at)
-FROM turnspan.lineage AS r
-WHERE ((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'experiment',
- toDate(0),
- '',
- sipHash128(project, experiment_id, written_at)
-FROM turnspan.experiment AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'consortium',
- toDate(0),
- '',
- sipHash128(project, consortium_id, written_at)
-FROM turnspan.consortium AS r
-WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'consortium_iteration',
- toDate(0),
- '',
- sipHash128(project, consortium_id, arbiter_id, written_at)
-FROM turnspan.consortium_iteration AS r
-WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'consortium_member',
- toDate(0),
- '',
- sipHash128(project, consortium_id, member_id, written_at)
-FROM turnspan.consortium_member AS r
-WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'tool_call',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, span_id, written_at)
-FROM turnspan.tool_call AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'message',
- toDate(0),
- '',
- sipHash128(project, scope, hash, written_at)
-FROM turnspan.message AS r
-WHERE ((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'definition',
- toDate(0),
- '',
- sipHash128(project, hash, written_at)
-FROM turnspan.definition AS r
-WHERE ((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'context_assembly',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, assembly_id, written_at)
-FROM turnspan.context_assembly AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'context_item',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)
-FROM turnspan.context_item AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'span',
- toMonday(start_time),
- '',
- sipHash128(project, trace_id, start_time, span_id, written_at)
-FROM turnspan.span AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'import_position',
- toDate(0),
- '',
- sipHash128(project, kind, source, written_at)
-FROM turnspan.import_position AS r
-WHERE ((began_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'llm_call_running',
- toDate(0),
- '',
- sipHash128(project, session_id, start_time, span_id, written_at)
-FROM turnspan.llm_call_running AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(project) != '') AND (toFixedString(substring(SHA256(concat('project', '\0', project, '\0', toString(project))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-))));
+) AS k ON k.key = o.owner
+WHERE o.began <= k.last;
 
 SELECT
  record,
@@ -419,10 +443,12 @@ FROM
   UNION ALL
   SELECT
    key,
-   toInt64(0) AS time
+   toUnixTimestamp64Nano(last) AS time
   FROM
   (
-   SELECT key
+   SELECT DISTINCT
+    key,
+    fromUnixTimestamp64Nano(0, 'UTC') AS last
    FROM turnspan.keeping_row
    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
   )
@@ -437,8 +463,8 @@ ALTER TABLE turnspan.keeping_row
  (DROP PARTITION '<time>-forget-<drawn>');
 
 SELECT
- toUnixTimestamp64Nano(until) AS time,
- groupUniqArray(toString(kind))
+ groupUniqArray(toString(kind)),
+ toUnixTimestamp64Nano(max(until))
 FROM turnspan.tombstone
 WHERE ((forgetting_id GLOBAL IN (
  SELECT forgetting_id
@@ -448,6 +474,4 @@ WHERE ((forgetting_id GLOBAL IN (
  SELECT until
  FROM turnspan.tombstone
  WHERE asked AND (hex(key) = '260CD75D19F7FFFB9E71583A0FD046F1')
-))))
-GROUP BY time
-ORDER BY time ASC;
+))));

@@ -1,19 +1,19 @@
 SELECT DISTINCT toString(project)
 FROM turnspan.turn_summary
-WHERE toString(session_id) = {id:String};
-
+WHERE toString(session_id) = {id:String}
+UNION DISTINCT
 SELECT DISTINCT toString(project)
 FROM turnspan.llm_call
-WHERE toString(session_id) = {id:String};
-
+WHERE toString(session_id) = {id:String}
+UNION DISTINCT
 SELECT DISTINCT toString(project)
 FROM turnspan.llm_call_running
-WHERE toString(session_id) = {id:String};
-
+WHERE toString(session_id) = {id:String}
+UNION DISTINCT
 SELECT DISTINCT toString(project)
 FROM turnspan.tool_call
-WHERE toString(session_id) = {id:String};
-
+WHERE toString(session_id) = {id:String}
+UNION DISTINCT
 SELECT DISTINCT toString(project)
 FROM turnspan.span
 WHERE toString(session_id) = {id:String};
@@ -28,21 +28,23 @@ ORDER BY pass ASC;
 
 INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
  {pass:String},
- one.1,
+ concat({unit:String}, one.1),
  toDate(0),
  project,
- one.2
+ toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16)
 FROM
 (
  SELECT
   project,
-  arrayJoin([('key:session', toFixedString(substring(SHA256(concat('session', '\0', project, '\0', {id:String})), 1, 16), 16))]) AS one
+  arrayJoin(value) AS one
  FROM
  (
-  SELECT {project:String} AS project
+  SELECT
+   {project:String} AS project,
+   [('session', {id:String})] AS value
  )
 )
-WHERE (one.2) != toFixedString('', 16);
+WHERE (one.2) != '';
 
 SELECT DISTINCT record
 FROM turnspan.keeping_row
@@ -50,765 +52,402 @@ WHERE (pass = {pass:String}) AND startsWith(record, {unit:String});
 
 INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
  {pass:String},
- one.1,
+ concat({unit:String}, one.1),
  toDate(0),
  project,
- one.2
+ toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16)
 FROM
 (
  SELECT
   project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
+  arrayJoin(value) AS one
  FROM
  (
-  SELECT *
-  FROM turnspan.llm_call
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
+  SELECT
+   record,
+   project,
+   began,
+   value,
+   arrayJoin(arrayMap(one -> toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16), arrayFilter(one -> ((one.2) != ''), owners))) AS owner
+  FROM
+  (
+   SELECT
+    'llm_call' AS record,
+    project,
+    start_time AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.llm_call
+   UNION ALL
+   SELECT
+    'llm_call_running' AS record,
+    project,
+    start_time AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.llm_call_running
+   UNION ALL
+   SELECT
+    'turn_summary' AS record,
+    project,
+    start_time AS began,
+    [('turn', if(turn_id != '', turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.turn_summary
+   UNION ALL
+   SELECT
+    'tool_call' AS record,
+    project,
+    start_time AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.tool_call
+   UNION ALL
+   SELECT
+    'span' AS record,
+    project,
+    start_time AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.span
+   UNION ALL
+   SELECT
+    'context_assembly' AS record,
+    project,
+    start_time AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.context_assembly
+   UNION ALL
+   SELECT
+    'context_item' AS record,
+    project,
+    start_time AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.context_item
+   UNION ALL
+   SELECT
+    'artifact' AS record,
+    project,
+    created_at AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.artifact
+   UNION ALL
+   SELECT
+    'consortium' AS record,
+    project,
+    started_at AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.consortium
+   UNION ALL
+   SELECT
+    'consortium_iteration' AS record,
+    project,
+    started_at AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.consortium_iteration
+   UNION ALL
+   SELECT
+    'consortium_member' AS record,
+    project,
+    started_at AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.consortium_member
+  )
+ ) AS o
+ GLOBAL INNER JOIN
  (
-  SELECT *
-  FROM turnspan.llm_call_running
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if(turn_id != '', if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.turn_summary
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.tool_call
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.span
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.context_assembly
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.context_item
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.artifact
-  WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.consortium
-  WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.consortium_iteration
-  WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.consortium_member
-  WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
+  SELECT DISTINCT
+   key,
+   fromUnixTimestamp64Nano(0, 'UTC') AS last
+  FROM turnspan.keeping_row
+  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+ ) AS k ON k.key = o.owner
+ WHERE o.began <= k.last
 )
-WHERE (one.2) != toFixedString('', 16);
+WHERE (one.2) != '';
 
 INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
  {pass:String},
- one.1,
+ concat({unit:String}, one.1),
  toDate(0),
  project,
- one.2
+ toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16)
 FROM
 (
  SELECT
   project,
-  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:tried', if(attempt_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('tried', '\0', project, '\0', attempt_id)), 1, 16), 16))), ('key:rolled', if(rollout_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('rolled', '\0', project, '\0', rollout_id)), 1, 16), 16))), ('key:definition', if(system_prompt = toFixedString('', 16), toFixedString('', 16), if(lower(hex(system_prompt)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(system_prompt)))), 1, 16), 16)))), ('key:definition', if(tool_definitions = toFixedString('', 16), toFixedString('', 16), if(lower(hex(tool_definitions)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(tool_definitions)))), 1, 16), 16)))), ('key:definition', if(context_assembled = toFixedString('', 16), toFixedString('', 16), if(lower(hex(context_assembled)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(context_assembled)))), 1, 16), 16))))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.llm_call
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:message', if(concat(scope, '\0', lower(hex(hash))) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('message', '\0', project, '\0', concat(scope, '\0', lower(hex(hash))))), 1, 16), 16)))]) AS one
+  arrayJoin(value) AS one
  FROM
  (
   SELECT
+   record,
    project,
-   if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(input_messages) AS hash
+   began,
+   value,
+   arrayJoin(arrayMap(one -> toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16), arrayFilter(one -> ((one.2) != ''), owners))) AS owner
   FROM
   (
-   SELECT *
+   SELECT
+    'llm_call' AS record,
+    project,
+    start_time AS began,
+    arrayConcat([('span', span_id), ('tried', attempt_id), ('rolled', rollout_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [system_prompt, tool_definitions, context_assembled]), arrayMap(hash -> ('message', concat(if(session_id = '', trace_id, session_id), '\0', lower(hex(hash)))), if(session_id = '', arrayConcat(input_messages, output_messages), []))) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.llm_call
-   WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-   ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-   ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-   )))))
-  )
-  WHERE session_id = ''
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:message', if(concat(scope, '\0', lower(hex(hash))) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('message', '\0', project, '\0', concat(scope, '\0', lower(hex(hash))))), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT
-   project,
-   if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(output_messages) AS hash
-  FROM
-  (
-   SELECT *
-   FROM turnspan.llm_call
-   WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-   ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-   ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-   )))))
-  )
-  WHERE session_id = ''
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:definition', if(system_prompt = toFixedString('', 16), toFixedString('', 16), if(lower(hex(system_prompt)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(system_prompt)))), 1, 16), 16)))), ('key:definition', if(tool_definitions = toFixedString('', 16), toFixedString('', 16), if(lower(hex(tool_definitions)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(tool_definitions)))), 1, 16), 16))))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.llm_call_running
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:message', if(concat(scope, '\0', lower(hex(hash))) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('message', '\0', project, '\0', concat(scope, '\0', lower(hex(hash))))), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT
-   project,
-   if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(input_messages) AS hash
-  FROM
-  (
-   SELECT *
+   UNION ALL
+   SELECT
+    'llm_call_running' AS record,
+    project,
+    start_time AS began,
+    arrayConcat([('span', span_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [system_prompt, tool_definitions]), arrayMap(hash -> ('message', concat(if(session_id = '', trace_id, session_id), '\0', lower(hex(hash)))), if(session_id = '', arrayConcat(input_messages), []))) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.llm_call_running
-   WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-   ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-   ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-   )))))
+   UNION ALL
+   SELECT
+    'turn_summary' AS record,
+    project,
+    start_time AS began,
+    arrayConcat([('span', span_id), ('tried', attempt_id), ('rolled', rollout_id)]) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
+   FROM turnspan.turn_summary
+   UNION ALL
+   SELECT
+    'tool_call' AS record,
+    project,
+    start_time AS began,
+    arrayConcat([('span', span_id)]) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+   FROM turnspan.tool_call
+   UNION ALL
+   SELECT
+    'span' AS record,
+    project,
+    start_time AS began,
+    arrayConcat([('span', span_id)]) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+   FROM turnspan.span
+   UNION ALL
+   SELECT
+    'context_assembly' AS record,
+    project,
+    start_time AS began,
+    arrayConcat([('span', span_id), ('span', assembly_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [context_hash])) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+   FROM turnspan.context_assembly
+   UNION ALL
+   SELECT
+    'context_item' AS record,
+    project,
+    start_time AS began,
+    arrayConcat(arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [content_hash])) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+   FROM turnspan.context_item
+   UNION ALL
+   SELECT
+    'artifact' AS record,
+    project,
+    created_at AS began,
+    arrayConcat([('artifact', artifact_id), ('tried', attempt_id), ('rolled', rollout_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [content])) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+   FROM turnspan.artifact
+   UNION ALL
+   SELECT
+    'consortium' AS record,
+    project,
+    started_at AS began,
+    arrayConcat([('span', span_id), ('consortium', consortium_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [prompt, final_text])) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+   FROM turnspan.consortium
+   UNION ALL
+   SELECT
+    'consortium_iteration' AS record,
+    project,
+    started_at AS began,
+    CAST([], 'Array(Tuple(String, String))') AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+   FROM turnspan.consortium_iteration
+   UNION ALL
+   SELECT
+    'consortium_member' AS record,
+    project,
+    started_at AS began,
+    CAST([], 'Array(Tuple(String, String))') AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+   FROM turnspan.consortium_member
   )
-  WHERE session_id = ''
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:tried', if(attempt_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('tried', '\0', project, '\0', attempt_id)), 1, 16), 16))), ('key:rolled', if(rollout_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('rolled', '\0', project, '\0', rollout_id)), 1, 16), 16)))]) AS one
- FROM
+ ) AS o
+ GLOBAL INNER JOIN
  (
-  SELECT *
-  FROM turnspan.turn_summary
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.tool_call
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.span
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:span', if(assembly_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', assembly_id)), 1, 16), 16))), ('key:definition', if(context_hash = toFixedString('', 16), toFixedString('', 16), if(lower(hex(context_hash)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(context_hash)))), 1, 16), 16))))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.context_assembly
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:definition', if(content_hash = toFixedString('', 16), toFixedString('', 16), if(lower(hex(content_hash)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(content_hash)))), 1, 16), 16))))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.context_item
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:artifact', if(artifact_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('artifact', '\0', project, '\0', artifact_id)), 1, 16), 16))), ('key:tried', if(attempt_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('tried', '\0', project, '\0', attempt_id)), 1, 16), 16))), ('key:rolled', if(rollout_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('rolled', '\0', project, '\0', rollout_id)), 1, 16), 16))), ('key:definition', if(content = toFixedString('', 16), toFixedString('', 16), if(lower(hex(content)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(content)))), 1, 16), 16))))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.artifact
-  WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:consortium', if(consortium_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('consortium', '\0', project, '\0', consortium_id)), 1, 16), 16))), ('key:definition', if(prompt = toFixedString('', 16), toFixedString('', 16), if(lower(hex(prompt)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(prompt)))), 1, 16), 16)))), ('key:definition', if(final_text = toFixedString('', 16), toFixedString('', 16), if(lower(hex(final_text)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(final_text)))), 1, 16), 16))))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.consortium
-  WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  )))))
- )
+  SELECT DISTINCT
+   key,
+   fromUnixTimestamp64Nano(0, 'UTC') AS last
+  FROM turnspan.keeping_row
+  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
+ ) AS k ON k.key = o.owner
+ WHERE o.began <= k.last
 )
-WHERE (one.2) != toFixedString('', 16);
+WHERE (one.2) != '';
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
  {pass:String},
- 'llm_call',
- toMonday(start_time),
+ concat({place:String}, record),
+ value.1,
  '',
- sipHash128(project, session_id, start_time, span_id, written_at)
-FROM turnspan.llm_call AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'turn_summary',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, turn_id, written_at)
-FROM turnspan.turn_summary AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'annotation',
- toDate(0),
- '',
- sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)
-FROM turnspan.annotation AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(subject_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(subject_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
+ value.2
+FROM
+(
+ SELECT
+  record,
+  project,
+  began,
+  value,
+  arrayJoin(arrayMap(one -> toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16), arrayFilter(one -> ((one.2) != ''), owners))) AS owner
+ FROM
+ (
+  SELECT
+   'llm_call' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.llm_call
+  UNION ALL
+  SELECT
+   'turn_summary' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, turn_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
+  FROM turnspan.turn_summary
+  UNION ALL
+  SELECT
+   'annotation' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)) AS value,
+   [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(chosen_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(rejected_id))] AS owners
+  FROM turnspan.annotation
+  UNION ALL
+  SELECT
+   'withdrawal' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)) AS value,
+   [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id))] AS owners
+  FROM turnspan.withdrawal
+  UNION ALL
+  SELECT
+   'dataset_case' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, dataset, version, case_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
+  FROM turnspan.dataset_case
+  UNION ALL
+  SELECT
+   'artifact' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, target, artifact_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.artifact
+  UNION ALL
+  SELECT
+   'artifact_check' AS record,
+   project,
+   checked_at AS began,
+   (toDate(0), sipHash128(project, source, artifact_id, written_at)) AS value,
+   [('turn', toString(turn_id))] AS owners
+  FROM turnspan.artifact_check
+  UNION ALL
+  SELECT
+   'consortium' AS record,
+   project,
+   started_at AS began,
+   (toDate(0), sipHash128(project, consortium_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.consortium
+  UNION ALL
+  SELECT
+   'consortium_iteration' AS record,
+   project,
+   started_at AS began,
+   (toDate(0), sipHash128(project, consortium_id, arbiter_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.consortium_iteration
+  UNION ALL
+  SELECT
+   'consortium_member' AS record,
+   project,
+   started_at AS began,
+   (toDate(0), sipHash128(project, consortium_id, member_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.consortium_member
+  UNION ALL
+  SELECT
+   'tool_call' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.tool_call
+  UNION ALL
+  SELECT
+   'message' AS record,
+   project,
+   first_seen AS began,
+   (toDate(0), sipHash128(project, scope, hash, written_at)) AS value,
+   [('session', toString(scope))] AS owners
+  FROM turnspan.message
+  UNION ALL
+  SELECT
+   'context_assembly' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.context_assembly
+  UNION ALL
+  SELECT
+   'context_item' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.context_item
+  UNION ALL
+  SELECT
+   'span' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, trace_id, start_time, span_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.span
+  UNION ALL
+  SELECT
+   'llm_call_running' AS record,
+   project,
+   start_time AS began,
+   (toDate(0), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.llm_call_running
+ )
+) AS o
+GLOBAL INNER JOIN
+(
+ SELECT DISTINCT
+  key,
+  fromUnixTimestamp64Nano(0, 'UTC') AS last
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-))) OR ((toString(chosen_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(chosen_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-))) OR ((toString(rejected_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(rejected_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'withdrawal',
- toDate(0),
- '',
- sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)
-FROM turnspan.withdrawal AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(subject_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(subject_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'dataset_case',
- toDate(0),
- '',
- sipHash128(project, dataset, version, case_id, written_at)
-FROM turnspan.dataset_case AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'artifact',
- toDate(0),
- '',
- sipHash128(project, target, artifact_id, written_at)
-FROM turnspan.artifact AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'artifact_check',
- toDate(0),
- '',
- sipHash128(project, source, artifact_id, written_at)
-FROM turnspan.artifact_check AS r
-WHERE ((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'consortium',
- toDate(0),
- '',
- sipHash128(project, consortium_id, written_at)
-FROM turnspan.consortium AS r
-WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'consortium_iteration',
- toDate(0),
- '',
- sipHash128(project, consortium_id, arbiter_id, written_at)
-FROM turnspan.consortium_iteration AS r
-WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'consortium_member',
- toDate(0),
- '',
- sipHash128(project, consortium_id, member_id, written_at)
-FROM turnspan.consortium_member AS r
-WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'tool_call',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, span_id, written_at)
-FROM turnspan.tool_call AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'message',
- toDate(0),
- '',
- sipHash128(project, scope, hash, written_at)
-FROM turnspan.message AS r
-WHERE ((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(scope) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(scope))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'context_assembly',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, assembly_id, written_at)
-FROM turnspan.context_assembly AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'context_item',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)
-FROM turnspan.context_item AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'span',
- toMonday(start_time),
- '',
- sipHash128(project, trace_id, start_time, span_id, written_at)
-FROM turnspan.span AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'llm_call_running',
- toDate(0),
- '',
- sipHash128(project, session_id, start_time, span_id, written_at)
-FROM turnspan.llm_call_running AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))));
+) AS k ON k.key = o.owner
+WHERE o.began <= k.last;
 
 SELECT
  record,
@@ -845,42 +484,14 @@ FROM
   UNION ALL
   SELECT
    key,
-   toInt64(0) AS time
+   toUnixTimestamp64Nano(last) AS time
   FROM
   (
-   SELECT key
+   SELECT DISTINCT
+    key,
+    fromUnixTimestamp64Nano(0, 'UTC') AS last
    FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  )
-  UNION ALL
-  SELECT
-   key,
-   toInt64(0) AS time
-  FROM
-  (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:span'))
-  )
-  UNION ALL
-  SELECT
-   key,
-   toInt64(0) AS time
-  FROM
-  (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  )
-  UNION ALL
-  SELECT
-   key,
-   toInt64(0) AS time
-  FROM
-  (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
   )
  )
  GROUP BY key
@@ -893,8 +504,8 @@ ALTER TABLE turnspan.keeping_row
  (DROP PARTITION '<time>-forget-<drawn>');
 
 SELECT
- toUnixTimestamp64Nano(until) AS time,
- groupUniqArray(toString(kind))
+ groupUniqArray(toString(kind)),
+ toUnixTimestamp64Nano(max(until))
 FROM turnspan.tombstone
 WHERE ((forgetting_id GLOBAL IN (
  SELECT forgetting_id
@@ -904,9 +515,7 @@ WHERE ((forgetting_id GLOBAL IN (
  SELECT until
  FROM turnspan.tombstone
  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-))))
-GROUP BY time
-ORDER BY time ASC;
+))));
 
 INSERT INTO turnspan.tombstone (project, kind, key, until, forgetting_id, asked, reason, author, created_at, written_at) WITH
  fromUnixTimestamp64Nano({until:Int64}, 'UTC') AS now
@@ -943,15 +552,156 @@ FROM
  GROUP BY key
 );
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
  {pass:String},
- 'llm_call',
- toMonday(start_time),
+ concat({place:String}, record),
+ value.1,
  '',
- sipHash128(project, session_id, start_time, span_id, written_at)
-FROM turnspan.llm_call AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
+ value.2
+FROM
+(
+ SELECT
+  record,
+  project,
+  began,
+  value,
+  arrayJoin(arrayMap(one -> toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16), arrayFilter(one -> ((one.2) != ''), owners))) AS owner
+ FROM
+ (
+  SELECT
+   'llm_call' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.llm_call
+  UNION ALL
+  SELECT
+   'turn_summary' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, turn_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
+  FROM turnspan.turn_summary
+  UNION ALL
+  SELECT
+   'annotation' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)) AS value,
+   [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(chosen_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(rejected_id))] AS owners
+  FROM turnspan.annotation
+  UNION ALL
+  SELECT
+   'withdrawal' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)) AS value,
+   [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id))] AS owners
+  FROM turnspan.withdrawal
+  UNION ALL
+  SELECT
+   'dataset_case' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, dataset, version, case_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
+  FROM turnspan.dataset_case
+  UNION ALL
+  SELECT
+   'artifact' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, target, artifact_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.artifact
+  UNION ALL
+  SELECT
+   'artifact_check' AS record,
+   project,
+   checked_at AS began,
+   (toDate(0), sipHash128(project, source, artifact_id, written_at)) AS value,
+   [('turn', toString(turn_id))] AS owners
+  FROM turnspan.artifact_check
+  UNION ALL
+  SELECT
+   'consortium' AS record,
+   project,
+   started_at AS began,
+   (toDate(0), sipHash128(project, consortium_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.consortium
+  UNION ALL
+  SELECT
+   'consortium_iteration' AS record,
+   project,
+   started_at AS began,
+   (toDate(0), sipHash128(project, consortium_id, arbiter_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.consortium_iteration
+  UNION ALL
+  SELECT
+   'consortium_member' AS record,
+   project,
+   started_at AS began,
+   (toDate(0), sipHash128(project, consortium_id, member_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.consortium_member
+  UNION ALL
+  SELECT
+   'tool_call' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.tool_call
+  UNION ALL
+  SELECT
+   'message' AS record,
+   project,
+   first_seen AS began,
+   (toDate(0), sipHash128(project, scope, hash, written_at)) AS value,
+   [('session', toString(scope))] AS owners
+  FROM turnspan.message
+  UNION ALL
+  SELECT
+   'context_assembly' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.context_assembly
+  UNION ALL
+  SELECT
+   'context_item' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.context_item
+  UNION ALL
+  SELECT
+   'span' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, trace_id, start_time, span_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.span
+  UNION ALL
+  SELECT
+   'llm_call_running' AS record,
+   project,
+   start_time AS began,
+   (toDate(0), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.llm_call_running
+ )
+) AS o
+GLOBAL INNER JOIN
+(
+ SELECT
+  key,
+  max(until) AS last
  FROM turnspan.tombstone
  WHERE ((forgetting_id GLOBAL IN (
   SELECT forgetting_id
@@ -961,619 +711,23 @@ WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session
   SELECT until
   FROM turnspan.tombstone
   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'turn_summary',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, turn_id, written_at)
-FROM turnspan.turn_summary AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'annotation',
- toDate(0),
- '',
- sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)
-FROM turnspan.annotation AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(subject_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(subject_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((toString(chosen_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(chosen_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((toString(rejected_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(rejected_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'withdrawal',
- toDate(0),
- '',
- sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)
-FROM turnspan.withdrawal AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(subject_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(subject_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'dataset_case',
- toDate(0),
- '',
- sipHash128(project, dataset, version, case_id, written_at)
-FROM turnspan.dataset_case AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'artifact',
- toDate(0),
- '',
- sipHash128(project, target, artifact_id, written_at)
-FROM turnspan.artifact AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'artifact_check',
- toDate(0),
- '',
- sipHash128(project, source, artifact_id, written_at)
-FROM turnspan.artifact_check AS r
-WHERE ((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'consortium',
- toDate(0),
- '',
- sipHash128(project, consortium_id, written_at)
-FROM turnspan.consortium AS r
-WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'consortium_iteration',
- toDate(0),
- '',
- sipHash128(project, consortium_id, arbiter_id, written_at)
-FROM turnspan.consortium_iteration AS r
-WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'consortium_member',
- toDate(0),
- '',
- sipHash128(project, consortium_id, member_id, written_at)
-FROM turnspan.consortium_member AS r
-WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'tool_call',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, span_id, written_at)
-FROM turnspan.tool_call AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'message',
- toDate(0),
- '',
- sipHash128(project, scope, hash, written_at)
-FROM turnspan.message AS r
-WHERE ((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(scope) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(scope))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'context_assembly',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, assembly_id, written_at)
-FROM turnspan.context_assembly AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'context_item',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)
-FROM turnspan.context_item AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'span',
- toMonday(start_time),
- '',
- sipHash128(project, trace_id, start_time, span_id, written_at)
-FROM turnspan.span AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'llm_call_running',
- toDate(0),
- '',
- sipHash128(project, session_id, start_time, span_id, written_at)
-FROM turnspan.llm_call_running AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.tombstone
- WHERE ((forgetting_id GLOBAL IN (
-  SELECT forgetting_id
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-  SELECT until
-  FROM turnspan.tombstone
-  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
- )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
-)))));
+ )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+ GROUP BY key
+) AS k ON k.key = o.owner
+WHERE o.began <= k.last;
 
 SELECT
+ record,
  toString(week),
  count()
 FROM turnspan.keeping_row
-WHERE (pass = {pass:String}) AND (record = {record:String}) AND (({reason:String} = '') OR (reason = {reason:String}))
-GROUP BY week
-ORDER BY week ASC;
+WHERE (pass = {pass:String}) AND (({reason:String} = '') OR (reason = {reason:String}))
+GROUP BY
+ record,
+ week
+ORDER BY
+ record ASC,
+ week ASC;
 
 ALTER TABLE turnspan.turn_summary
  (DELETE WHERE (toMonday(start_time) IN ('2026-09-21')) AND (sipHash128(project, session_id, start_time, turn_id, written_at) GLOBAL IN (
@@ -1612,9 +766,11 @@ WHERE (database = {database:String}) AND (`table` IN ({tables:Array(String)})) A
 GROUP BY `table`
 ORDER BY `table` ASC;
 
-SELECT create_table_query
+SELECT
+ name,
+ create_table_query
 FROM system.tables
-WHERE (database = {database:String}) AND (name = {table:String});
+WHERE (database = {database:String}) AND (name IN ({tables:Array(String)}));
 
 ALTER TABLE turnspan.annotation
  (MODIFY SETTING old_parts_lifetime = 0);
@@ -1743,44 +899,170 @@ ALTER TABLE turnspan.withdrawal
  (RESET SETTING old_parts_lifetime);
 
 SELECT
+ record,
+ uniqExact(value)
+FROM
+(
+ SELECT
+  record,
+  project,
+  began,
+  value,
+  arrayJoin(arrayMap(one -> toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16), arrayFilter(one -> ((one.2) != ''), owners))) AS owner
+ FROM
+ (
+  SELECT
+   'llm_call' AS record,
+   project,
+   start_time AS began,
+   sipHash128(project, session_id, start_time, span_id, written_at) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.llm_call
+  UNION ALL
+  SELECT
+   'turn_summary' AS record,
+   project,
+   start_time AS began,
+   sipHash128(project, session_id, start_time, turn_id, written_at) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
+  FROM turnspan.turn_summary
+  UNION ALL
+  SELECT
+   'annotation' AS record,
+   project,
+   created_at AS began,
+   sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at) AS value,
+   [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(chosen_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(rejected_id))] AS owners
+  FROM turnspan.annotation
+  UNION ALL
+  SELECT
+   'withdrawal' AS record,
+   project,
+   created_at AS began,
+   sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at) AS value,
+   [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id))] AS owners
+  FROM turnspan.withdrawal
+  UNION ALL
+  SELECT
+   'dataset_case' AS record,
+   project,
+   created_at AS began,
+   sipHash128(project, dataset, version, case_id, written_at) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
+  FROM turnspan.dataset_case
+  UNION ALL
+  SELECT
+   'artifact' AS record,
+   project,
+   created_at AS began,
+   sipHash128(project, target, artifact_id, written_at) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.artifact
+  UNION ALL
+  SELECT
+   'artifact_check' AS record,
+   project,
+   checked_at AS began,
+   sipHash128(project, source, artifact_id, written_at) AS value,
+   [('turn', toString(turn_id))] AS owners
+  FROM turnspan.artifact_check
+  UNION ALL
+  SELECT
+   'consortium' AS record,
+   project,
+   started_at AS began,
+   sipHash128(project, consortium_id, written_at) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.consortium
+  UNION ALL
+  SELECT
+   'consortium_iteration' AS record,
+   project,
+   started_at AS began,
+   sipHash128(project, consortium_id, arbiter_id, written_at) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.consortium_iteration
+  UNION ALL
+  SELECT
+   'consortium_member' AS record,
+   project,
+   started_at AS began,
+   sipHash128(project, consortium_id, member_id, written_at) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.consortium_member
+  UNION ALL
+  SELECT
+   'tool_call' AS record,
+   project,
+   start_time AS began,
+   sipHash128(project, session_id, start_time, span_id, written_at) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.tool_call
+  UNION ALL
+  SELECT
+   'message' AS record,
+   project,
+   first_seen AS began,
+   sipHash128(project, scope, hash, written_at) AS value,
+   [('session', toString(scope))] AS owners
+  FROM turnspan.message
+  UNION ALL
+  SELECT
+   'context_assembly' AS record,
+   project,
+   start_time AS began,
+   sipHash128(project, session_id, start_time, assembly_id, written_at) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.context_assembly
+  UNION ALL
+  SELECT
+   'context_item' AS record,
+   project,
+   start_time AS began,
+   sipHash128(project, session_id, start_time, assembly_id, item_id, written_at) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.context_item
+  UNION ALL
+  SELECT
+   'span' AS record,
+   project,
+   start_time AS began,
+   sipHash128(project, trace_id, start_time, span_id, written_at) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.span
+  UNION ALL
+  SELECT
+   'llm_call_running' AS record,
+   project,
+   start_time AS began,
+   sipHash128(project, session_id, start_time, span_id, written_at) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.llm_call_running
+ )
+) AS o
+GLOBAL INNER JOIN
+(
+ SELECT
+  key,
+  max(until) AS last
+ FROM turnspan.tombstone
+ WHERE ((forgetting_id GLOBAL IN (
+  SELECT forgetting_id
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+  SELECT until
+  FROM turnspan.tombstone
+  WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+ )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+ GROUP BY key
+) AS k ON k.key = o.owner
+WHERE o.began <= k.last
+GROUP BY record
+ORDER BY record ASC;
+
+SELECT
  countIf(1),
- countIf(((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
- )))))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
@@ -1816,31 +1098,6 @@ FROM turnspan.llm_call;
 
 SELECT
  countIf(1),
- countIf(((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
- )))))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
@@ -1875,43 +1132,6 @@ FROM turnspan.turn_summary;
 
 SELECT
  countIf(1),
- countIf(((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(subject_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(subject_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((toString(chosen_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(chosen_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((toString(rejected_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(rejected_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
- )))))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(subject_kind)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(subject_id)], {short:Array(String)}))),
@@ -1929,19 +1149,6 @@ FROM turnspan.annotation;
 
 SELECT
  countIf(1),
- countIf(((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(subject_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(subject_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session', 'span', 'trace', 'turn')) AND (toUnixTimestamp64Nano(until) = 0)
- ))))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(subject_kind)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(subject_id)], {short:Array(String)}))),
@@ -1955,7 +1162,6 @@ FROM turnspan.withdrawal;
 
 SELECT
  countIf(1),
- countIf(0),
  countIf((written_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((written_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(name)], {short:Array(String)}))),
  countIf((written_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(definition)], {short:Array(String)}))),
@@ -1964,31 +1170,6 @@ FROM turnspan.review_queue;
 
 SELECT
  countIf(1),
- countIf(((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
- )))))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(dataset)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(version)], {short:Array(String)}))),
@@ -2002,43 +1183,6 @@ FROM turnspan.dataset_case;
 
 SELECT
  countIf(1),
- countIf(((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
- )))))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(target)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(artifact_id)], {short:Array(String)}))),
@@ -2057,19 +1201,6 @@ FROM turnspan.artifact;
 
 SELECT
  countIf(1),
- countIf(((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
- ))))),
  countIf((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(source)], {short:Array(String)}))),
  countIf((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(artifact_id)], {short:Array(String)}))),
@@ -2085,7 +1216,6 @@ FROM turnspan.artifact_check;
 
 SELECT
  countIf(1),
- countIf(0),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(evolution_id)], {short:Array(String)}))),
@@ -2101,7 +1231,6 @@ FROM turnspan.evolution;
 
 SELECT
  countIf(1),
- countIf(0),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(experiment_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
@@ -2115,7 +1244,6 @@ FROM turnspan.insight;
 
 SELECT
  countIf(1),
- countIf(0),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(version_id)], {short:Array(String)}))),
@@ -2125,7 +1253,6 @@ FROM turnspan.agent_version;
 
 SELECT
  countIf(1),
- countIf(0),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rollout_id)], {short:Array(String)}))),
@@ -2144,7 +1271,6 @@ FROM turnspan.attempt;
 
 SELECT
  countIf(1),
- countIf(0),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rollout_id)], {short:Array(String)}))),
@@ -2158,7 +1284,6 @@ FROM turnspan.rollout;
 
 SELECT
  countIf(1),
- countIf(0),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(kind)], {short:Array(String)}))),
@@ -2170,7 +1295,6 @@ FROM turnspan.lineage_event;
 
 SELECT
  countIf(1),
- countIf(0),
  countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(experiment_id)], {short:Array(String)}))),
  countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
@@ -2180,7 +1304,6 @@ FROM turnspan.lineage;
 
 SELECT
  countIf(1),
- countIf(0),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(experiment_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(need)], {short:Array(String)}))),
@@ -2190,43 +1313,6 @@ FROM turnspan.experiment;
 
 SELECT
  countIf(1),
- countIf(((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
- )))))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(consortium_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(name)], {short:Array(String)}))),
@@ -2247,43 +1333,6 @@ FROM turnspan.consortium;
 
 SELECT
  countIf(1),
- countIf(((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
- )))))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(consortium_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(arbiter_id)], {short:Array(String)}))),
@@ -2304,43 +1353,6 @@ FROM turnspan.consortium_iteration;
 
 SELECT
  countIf(1),
- countIf(((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
- )))))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(consortium_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(member_id)], {short:Array(String)}))),
@@ -2358,43 +1370,6 @@ FROM turnspan.consortium_member;
 
 SELECT
  countIf(1),
- countIf(((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
- )))))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
@@ -2418,19 +1393,6 @@ FROM turnspan.tool_call;
 
 SELECT
  countIf(1),
- countIf(((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(scope) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(scope))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
- ))))),
  countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope)], {short:Array(String)}))),
  countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(role)], {short:Array(String)}))),
@@ -2442,7 +1404,6 @@ FROM turnspan.message;
 
 SELECT
  countIf(1),
- countIf(0),
  countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(kind)], {short:Array(String)}))),
  countIf((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(body)], {short:Array(String)}))),
@@ -2451,43 +1412,6 @@ FROM turnspan.definition;
 
 SELECT
  countIf(1),
- countIf(((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
- )))))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
@@ -2510,43 +1434,6 @@ FROM turnspan.context_assembly;
 
 SELECT
  countIf(1),
- countIf(((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
- )))))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)}))),
@@ -2560,43 +1447,6 @@ FROM turnspan.context_item;
 
 SELECT
  countIf(1),
- countIf(((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
- )))))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
@@ -2621,7 +1471,6 @@ FROM turnspan.span;
 
 SELECT
  countIf(1),
- countIf(0),
  countIf((began_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((began_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(kind)], {short:Array(String)}))),
  countIf((began_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(source)], {short:Array(String)}))),
@@ -2630,43 +1479,6 @@ FROM turnspan.import_position;
 
 SELECT
  countIf(1),
- countIf(((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('session')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('turn')) AND (toUnixTimestamp64Nano(until) = 0)
- ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-  SELECT key
-  FROM turnspan.tombstone
-  WHERE ((forgetting_id GLOBAL IN (
-   SELECT forgetting_id
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-   SELECT until
-   FROM turnspan.tombstone
-   WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-  )))) AND (kind IN ('trace')) AND (toUnixTimestamp64Nano(until) = 0)
- )))))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),

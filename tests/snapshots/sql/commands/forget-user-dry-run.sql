@@ -1,27 +1,27 @@
 SELECT DISTINCT toString(project)
 FROM turnspan.turn_summary
-WHERE toString(user_id) = {id:String};
-
+WHERE toString(user_id) = {id:String}
+UNION DISTINCT
 SELECT DISTINCT toString(project)
 FROM turnspan.llm_call
-WHERE (attributes['user.id']) = {id:String};
-
+WHERE (attributes['user.id']) = {id:String}
+UNION DISTINCT
 SELECT DISTINCT toString(project)
 FROM turnspan.llm_call
-WHERE JSONExtractString(request_parameters, 'user') = {id:String};
-
+WHERE JSONExtractString(request_parameters, 'user') = {id:String}
+UNION DISTINCT
 SELECT DISTINCT toString(project)
 FROM turnspan.llm_call_running
-WHERE (attributes['user.id']) = {id:String};
-
+WHERE (attributes['user.id']) = {id:String}
+UNION DISTINCT
 SELECT DISTINCT toString(project)
 FROM turnspan.llm_call_running
-WHERE JSONExtractString(request_parameters, 'user') = {id:String};
-
+WHERE JSONExtractString(request_parameters, 'user') = {id:String}
+UNION DISTINCT
 SELECT DISTINCT toString(project)
 FROM turnspan.tool_call
-WHERE (attributes['user.id']) = {id:String};
-
+WHERE (attributes['user.id']) = {id:String}
+UNION DISTINCT
 SELECT DISTINCT toString(project)
 FROM turnspan.span
 WHERE (attributes['user.id']) = {id:String};
@@ -36,21 +36,23 @@ ORDER BY pass ASC;
 
 INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
  {pass:String},
- one.1,
+ concat({unit:String}, one.1),
  toDate(0),
  project,
- one.2
+ toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16)
 FROM
 (
  SELECT
   project,
-  arrayJoin([('key:user', toFixedString(substring(SHA256(concat('user', '\0', project, '\0', {id:String})), 1, 16), 16))]) AS one
+  arrayJoin(value) AS one
  FROM
  (
-  SELECT {project:String} AS project
+  SELECT
+   {project:String} AS project,
+   [('user', {id:String})] AS value
  )
 )
-WHERE (one.2) != toFixedString('', 16);
+WHERE (one.2) != '';
 
 SELECT DISTINCT record
 FROM turnspan.keeping_row
@@ -58,933 +60,476 @@ WHERE (pass = {pass:String}) AND startsWith(record, {unit:String});
 
 INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
  {pass:String},
- one.1,
+ concat({unit:String}, one.1),
  toDate(0),
  project,
- one.2
+ toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16)
 FROM
 (
  SELECT
   project,
-  arrayJoin([('key:session', if(session_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('session', '\0', project, '\0', session_id)), 1, 16), 16))), ('key:turn', if((session_id = '') AND (turn_id != ''), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(session_id = '', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)), toFixedString('', 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.turn_summary
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(user_id) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', toString(user_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:session', if(session_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('session', '\0', project, '\0', session_id)), 1, 16), 16))), ('key:turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(session_id = '', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)), toFixedString('', 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.llm_call
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-  ))) OR ((JSONExtractString(request_parameters, 'user') != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', JSONExtractString(request_parameters, 'user'))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:session', if(session_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('session', '\0', project, '\0', session_id)), 1, 16), 16))), ('key:turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(session_id = '', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)), toFixedString('', 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.llm_call_running
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-  ))) OR ((JSONExtractString(request_parameters, 'user') != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', JSONExtractString(request_parameters, 'user'))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:session', if(session_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('session', '\0', project, '\0', session_id)), 1, 16), 16))), ('key:turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(session_id = '', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)), toFixedString('', 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.tool_call
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:session', if(session_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('session', '\0', project, '\0', session_id)), 1, 16), 16))), ('key:turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(session_id = '', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)), toFixedString('', 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.span
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-  ))))
- )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.llm_call
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.llm_call_running
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if(turn_id != '', if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.turn_summary
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.tool_call
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.span
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.context_assembly
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.context_item
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.artifact
-  WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.consortium
-  WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.consortium_iteration
-  WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:turn', if((turn_id NOT IN ('', trace_id)), if(turn_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', turn_id)), 1, 16), 16)), toFixedString('', 16))), ('key:trace', if(trace_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', trace_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.consortium_member
-  WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))))
- )
-)
-WHERE (one.2) != toFixedString('', 16);
-
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
- {pass:String},
- one.1,
- toDate(0),
- project,
- one.2
-FROM
-(
- SELECT
-  project,
-  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:tried', if(attempt_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('tried', '\0', project, '\0', attempt_id)), 1, 16), 16))), ('key:rolled', if(rollout_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('rolled', '\0', project, '\0', rollout_id)), 1, 16), 16))), ('key:definition', if(system_prompt = toFixedString('', 16), toFixedString('', 16), if(lower(hex(system_prompt)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(system_prompt)))), 1, 16), 16)))), ('key:definition', if(tool_definitions = toFixedString('', 16), toFixedString('', 16), if(lower(hex(tool_definitions)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(tool_definitions)))), 1, 16), 16)))), ('key:definition', if(context_assembled = toFixedString('', 16), toFixedString('', 16), if(lower(hex(context_assembled)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(context_assembled)))), 1, 16), 16))))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.llm_call
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  ))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-  ))) OR ((JSONExtractString(request_parameters, 'user') != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', JSONExtractString(request_parameters, 'user'))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:message', if(concat(scope, '\0', lower(hex(hash))) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('message', '\0', project, '\0', concat(scope, '\0', lower(hex(hash))))), 1, 16), 16)))]) AS one
+  arrayJoin(value) AS one
  FROM
  (
   SELECT
+   record,
    project,
-   if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(input_messages) AS hash
+   began,
+   value,
+   arrayJoin(arrayMap(one -> toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16), arrayFilter(one -> ((one.2) != ''), owners))) AS owner
   FROM
   (
-   SELECT *
+   SELECT
+    'turn_summary' AS record,
+    project,
+    start_time AS began,
+    [('session', session_id), ('turn', if((session_id = '') AND (turn_id != ''), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
+    [('user', toString(user_id))] AS owners
+   FROM turnspan.turn_summary
+   UNION ALL
+   SELECT
+    'llm_call' AS record,
+    project,
+    start_time AS began,
+    [('session', session_id), ('turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
+    [('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
    FROM turnspan.llm_call
-   WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-   ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-   ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-   ))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-   ))) OR ((JSONExtractString(request_parameters, 'user') != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', JSONExtractString(request_parameters, 'user'))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-   )))))
-  )
-  WHERE session_id = ''
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:message', if(concat(scope, '\0', lower(hex(hash))) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('message', '\0', project, '\0', concat(scope, '\0', lower(hex(hash))))), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT
-   project,
-   if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(output_messages) AS hash
-  FROM
-  (
-   SELECT *
-   FROM turnspan.llm_call
-   WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-   ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-   ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-   ))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-   ))) OR ((JSONExtractString(request_parameters, 'user') != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', JSONExtractString(request_parameters, 'user'))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-   )))))
-  )
-  WHERE session_id = ''
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:definition', if(system_prompt = toFixedString('', 16), toFixedString('', 16), if(lower(hex(system_prompt)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(system_prompt)))), 1, 16), 16)))), ('key:definition', if(tool_definitions = toFixedString('', 16), toFixedString('', 16), if(lower(hex(tool_definitions)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(tool_definitions)))), 1, 16), 16))))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.llm_call_running
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  ))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-  ))) OR ((JSONExtractString(request_parameters, 'user') != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', JSONExtractString(request_parameters, 'user'))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:message', if(concat(scope, '\0', lower(hex(hash))) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('message', '\0', project, '\0', concat(scope, '\0', lower(hex(hash))))), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT
-   project,
-   if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(input_messages) AS hash
-  FROM
-  (
-   SELECT *
+   UNION ALL
+   SELECT
+    'llm_call_running' AS record,
+    project,
+    start_time AS began,
+    [('session', session_id), ('turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
+    [('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
    FROM turnspan.llm_call_running
-   WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-   ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-   ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-   ))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-   ))) OR ((JSONExtractString(request_parameters, 'user') != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', JSONExtractString(request_parameters, 'user'))), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-   )))))
+   UNION ALL
+   SELECT
+    'tool_call' AS record,
+    project,
+    start_time AS began,
+    [('session', session_id), ('turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
+    [('user', attributes['user.id'])] AS owners
+   FROM turnspan.tool_call
+   UNION ALL
+   SELECT
+    'span' AS record,
+    project,
+    start_time AS began,
+    [('session', session_id), ('turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
+    [('user', attributes['user.id'])] AS owners
+   FROM turnspan.span
   )
-  WHERE session_id = ''
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:tried', if(attempt_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('tried', '\0', project, '\0', attempt_id)), 1, 16), 16))), ('key:rolled', if(rollout_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('rolled', '\0', project, '\0', rollout_id)), 1, 16), 16)))]) AS one
- FROM
+ ) AS o
+ GLOBAL INNER JOIN
  (
-  SELECT *
-  FROM turnspan.turn_summary
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((toString(user_id) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', toString(user_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.tool_call
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  ))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16)))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.span
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  ))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:span', if(assembly_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', assembly_id)), 1, 16), 16))), ('key:definition', if(context_hash = toFixedString('', 16), toFixedString('', 16), if(lower(hex(context_hash)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(context_hash)))), 1, 16), 16))))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.context_assembly
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:definition', if(content_hash = toFixedString('', 16), toFixedString('', 16), if(lower(hex(content_hash)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(content_hash)))), 1, 16), 16))))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.context_item
-  WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:artifact', if(artifact_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('artifact', '\0', project, '\0', artifact_id)), 1, 16), 16))), ('key:tried', if(attempt_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('tried', '\0', project, '\0', attempt_id)), 1, 16), 16))), ('key:rolled', if(rollout_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('rolled', '\0', project, '\0', rollout_id)), 1, 16), 16))), ('key:definition', if(content = toFixedString('', 16), toFixedString('', 16), if(lower(hex(content)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(content)))), 1, 16), 16))))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.artifact
-  WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  )))))
- )
- UNION ALL
- SELECT
-  project,
-  arrayJoin([('key:span', if(span_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('span', '\0', project, '\0', span_id)), 1, 16), 16))), ('key:consortium', if(consortium_id = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('consortium', '\0', project, '\0', consortium_id)), 1, 16), 16))), ('key:definition', if(prompt = toFixedString('', 16), toFixedString('', 16), if(lower(hex(prompt)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(prompt)))), 1, 16), 16)))), ('key:definition', if(final_text = toFixedString('', 16), toFixedString('', 16), if(lower(hex(final_text)) = '', toFixedString('', 16), toFixedString(substring(SHA256(concat('definition', '\0', project, '\0', lower(hex(final_text)))), 1, 16), 16))))]) AS one
- FROM
- (
-  SELECT *
-  FROM turnspan.consortium
-  WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  ))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  ))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  )))))
- )
+  SELECT DISTINCT
+   key,
+   fromUnixTimestamp64Nano(0, 'UTC') AS last
+  FROM turnspan.keeping_row
+  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+ ) AS k ON k.key = o.owner
+ WHERE o.began <= k.last
 )
-WHERE (one.2) != toFixedString('', 16);
+WHERE (one.2) != '';
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
  {pass:String},
- 'llm_call',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, span_id, written_at)
-FROM turnspan.llm_call AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-))) OR ((JSONExtractString(request_parameters, 'user') != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', JSONExtractString(request_parameters, 'user'))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'turn_summary',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, turn_id, written_at)
-FROM turnspan.turn_summary AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((toString(user_id) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', toString(user_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'annotation',
+ concat({unit:String}, one.1),
  toDate(0),
- '',
- sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)
-FROM turnspan.annotation AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(subject_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(subject_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-))) OR ((toString(chosen_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(chosen_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-))) OR ((toString(rejected_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(rejected_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-)))))
-UNION ALL
-SELECT
+ project,
+ toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16)
+FROM
+(
+ SELECT
+  project,
+  arrayJoin(value) AS one
+ FROM
+ (
+  SELECT
+   record,
+   project,
+   began,
+   value,
+   arrayJoin(arrayMap(one -> toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16), arrayFilter(one -> ((one.2) != ''), owners))) AS owner
+  FROM
+  (
+   SELECT
+    'llm_call' AS record,
+    project,
+    start_time AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.llm_call
+   UNION ALL
+   SELECT
+    'llm_call_running' AS record,
+    project,
+    start_time AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.llm_call_running
+   UNION ALL
+   SELECT
+    'turn_summary' AS record,
+    project,
+    start_time AS began,
+    [('turn', if(turn_id != '', turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.turn_summary
+   UNION ALL
+   SELECT
+    'tool_call' AS record,
+    project,
+    start_time AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.tool_call
+   UNION ALL
+   SELECT
+    'span' AS record,
+    project,
+    start_time AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.span
+   UNION ALL
+   SELECT
+    'context_assembly' AS record,
+    project,
+    start_time AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.context_assembly
+   UNION ALL
+   SELECT
+    'context_item' AS record,
+    project,
+    start_time AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.context_item
+   UNION ALL
+   SELECT
+    'artifact' AS record,
+    project,
+    created_at AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.artifact
+   UNION ALL
+   SELECT
+    'consortium' AS record,
+    project,
+    started_at AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.consortium
+   UNION ALL
+   SELECT
+    'consortium_iteration' AS record,
+    project,
+    started_at AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.consortium_iteration
+   UNION ALL
+   SELECT
+    'consortium_member' AS record,
+    project,
+    started_at AS began,
+    [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
+    [('session', toString(session_id))] AS owners
+   FROM turnspan.consortium_member
+  )
+ ) AS o
+ GLOBAL INNER JOIN
+ (
+  SELECT DISTINCT
+   key,
+   fromUnixTimestamp64Nano(0, 'UTC') AS last
+  FROM turnspan.keeping_row
+  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+ ) AS k ON k.key = o.owner
+ WHERE o.began <= k.last
+)
+WHERE (one.2) != '';
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
  {pass:String},
- 'withdrawal',
+ concat({unit:String}, one.1),
  toDate(0),
- '',
- sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)
-FROM turnspan.withdrawal AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(subject_id) != '') AND (toFixedString(substring(SHA256(concat(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), '\0', project, '\0', toString(subject_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-))))
-UNION ALL
-SELECT
+ project,
+ toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16)
+FROM
+(
+ SELECT
+  project,
+  arrayJoin(value) AS one
+ FROM
+ (
+  SELECT
+   record,
+   project,
+   began,
+   value,
+   arrayJoin(arrayMap(one -> toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16), arrayFilter(one -> ((one.2) != ''), owners))) AS owner
+  FROM
+  (
+   SELECT
+    'llm_call' AS record,
+    project,
+    start_time AS began,
+    arrayConcat([('span', span_id), ('tried', attempt_id), ('rolled', rollout_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [system_prompt, tool_definitions, context_assembled]), arrayMap(hash -> ('message', concat(if(session_id = '', trace_id, session_id), '\0', lower(hex(hash)))), if(session_id = '', arrayConcat(input_messages, output_messages), []))) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
+   FROM turnspan.llm_call
+   UNION ALL
+   SELECT
+    'llm_call_running' AS record,
+    project,
+    start_time AS began,
+    arrayConcat([('span', span_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [system_prompt, tool_definitions]), arrayMap(hash -> ('message', concat(if(session_id = '', trace_id, session_id), '\0', lower(hex(hash)))), if(session_id = '', arrayConcat(input_messages), []))) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
+   FROM turnspan.llm_call_running
+   UNION ALL
+   SELECT
+    'turn_summary' AS record,
+    project,
+    start_time AS began,
+    arrayConcat([('span', span_id), ('tried', attempt_id), ('rolled', rollout_id)]) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('user', toString(user_id))] AS owners
+   FROM turnspan.turn_summary
+   UNION ALL
+   SELECT
+    'tool_call' AS record,
+    project,
+    start_time AS began,
+    arrayConcat([('span', span_id)]) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id'])] AS owners
+   FROM turnspan.tool_call
+   UNION ALL
+   SELECT
+    'span' AS record,
+    project,
+    start_time AS began,
+    arrayConcat([('span', span_id)]) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id'])] AS owners
+   FROM turnspan.span
+   UNION ALL
+   SELECT
+    'context_assembly' AS record,
+    project,
+    start_time AS began,
+    arrayConcat([('span', span_id), ('span', assembly_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [context_hash])) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+   FROM turnspan.context_assembly
+   UNION ALL
+   SELECT
+    'context_item' AS record,
+    project,
+    start_time AS began,
+    arrayConcat(arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [content_hash])) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+   FROM turnspan.context_item
+   UNION ALL
+   SELECT
+    'artifact' AS record,
+    project,
+    created_at AS began,
+    arrayConcat([('artifact', artifact_id), ('tried', attempt_id), ('rolled', rollout_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [content])) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+   FROM turnspan.artifact
+   UNION ALL
+   SELECT
+    'consortium' AS record,
+    project,
+    started_at AS began,
+    arrayConcat([('span', span_id), ('consortium', consortium_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [prompt, final_text])) AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+   FROM turnspan.consortium
+   UNION ALL
+   SELECT
+    'consortium_iteration' AS record,
+    project,
+    started_at AS began,
+    CAST([], 'Array(Tuple(String, String))') AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+   FROM turnspan.consortium_iteration
+   UNION ALL
+   SELECT
+    'consortium_member' AS record,
+    project,
+    started_at AS began,
+    CAST([], 'Array(Tuple(String, String))') AS value,
+    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+   FROM turnspan.consortium_member
+  )
+ ) AS o
+ GLOBAL INNER JOIN
+ (
+  SELECT DISTINCT
+   key,
+   fromUnixTimestamp64Nano(0, 'UTC') AS last
+  FROM turnspan.keeping_row
+  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
+ ) AS k ON k.key = o.owner
+ WHERE o.began <= k.last
+)
+WHERE (one.2) != '';
+
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
  {pass:String},
- 'dataset_case',
- toDate(0),
+ concat({place:String}, record),
+ value.1,
  '',
- sipHash128(project, dataset, version, case_id, written_at)
-FROM turnspan.dataset_case AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
+ value.2
+FROM
+(
+ SELECT
+  record,
+  project,
+  began,
+  value,
+  arrayJoin(arrayMap(one -> toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16), arrayFilter(one -> ((one.2) != ''), owners))) AS owner
+ FROM
+ (
+  SELECT
+   'llm_call' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
+  FROM turnspan.llm_call
+  UNION ALL
+  SELECT
+   'turn_summary' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, turn_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('user', toString(user_id))] AS owners
+  FROM turnspan.turn_summary
+  UNION ALL
+  SELECT
+   'annotation' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)) AS value,
+   [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(chosen_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(rejected_id))] AS owners
+  FROM turnspan.annotation
+  UNION ALL
+  SELECT
+   'withdrawal' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)) AS value,
+   [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id))] AS owners
+  FROM turnspan.withdrawal
+  UNION ALL
+  SELECT
+   'dataset_case' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, dataset, version, case_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
+  FROM turnspan.dataset_case
+  UNION ALL
+  SELECT
+   'artifact' AS record,
+   project,
+   created_at AS began,
+   (toDate(0), sipHash128(project, target, artifact_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.artifact
+  UNION ALL
+  SELECT
+   'artifact_check' AS record,
+   project,
+   checked_at AS began,
+   (toDate(0), sipHash128(project, source, artifact_id, written_at)) AS value,
+   [('turn', toString(turn_id))] AS owners
+  FROM turnspan.artifact_check
+  UNION ALL
+  SELECT
+   'consortium' AS record,
+   project,
+   started_at AS began,
+   (toDate(0), sipHash128(project, consortium_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.consortium
+  UNION ALL
+  SELECT
+   'consortium_iteration' AS record,
+   project,
+   started_at AS began,
+   (toDate(0), sipHash128(project, consortium_id, arbiter_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.consortium_iteration
+  UNION ALL
+  SELECT
+   'consortium_member' AS record,
+   project,
+   started_at AS began,
+   (toDate(0), sipHash128(project, consortium_id, member_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.consortium_member
+  UNION ALL
+  SELECT
+   'tool_call' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id'])] AS owners
+  FROM turnspan.tool_call
+  UNION ALL
+  SELECT
+   'message' AS record,
+   project,
+   first_seen AS began,
+   (toDate(0), sipHash128(project, scope, hash, written_at)) AS value,
+   [('session', toString(scope))] AS owners
+  FROM turnspan.message
+  UNION ALL
+  SELECT
+   'context_assembly' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.context_assembly
+  UNION ALL
+  SELECT
+   'context_item' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
+  FROM turnspan.context_item
+  UNION ALL
+  SELECT
+   'span' AS record,
+   project,
+   start_time AS began,
+   (toMonday(start_time), sipHash128(project, trace_id, start_time, span_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id'])] AS owners
+  FROM turnspan.span
+  UNION ALL
+  SELECT
+   'llm_call_running' AS record,
+   project,
+   start_time AS began,
+   (toDate(0), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
+   [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
+  FROM turnspan.llm_call_running
+ )
+) AS o
+GLOBAL INNER JOIN
+(
+ SELECT DISTINCT
+  key,
+  fromUnixTimestamp64Nano(0, 'UTC') AS last
  FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'artifact',
- toDate(0),
- '',
- sipHash128(project, target, artifact_id, written_at)
-FROM turnspan.artifact AS r
-WHERE ((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'artifact_check',
- toDate(0),
- '',
- sipHash128(project, source, artifact_id, written_at)
-FROM turnspan.artifact_check AS r
-WHERE ((checked_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'consortium',
- toDate(0),
- '',
- sipHash128(project, consortium_id, written_at)
-FROM turnspan.consortium AS r
-WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'consortium_iteration',
- toDate(0),
- '',
- sipHash128(project, consortium_id, arbiter_id, written_at)
-FROM turnspan.consortium_iteration AS r
-WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'consortium_member',
- toDate(0),
- '',
- sipHash128(project, consortium_id, member_id, written_at)
-FROM turnspan.consortium_member AS r
-WHERE ((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'tool_call',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, span_id, written_at)
-FROM turnspan.tool_call AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'message',
- toDate(0),
- '',
- sipHash128(project, scope, hash, written_at)
-FROM turnspan.message AS r
-WHERE ((first_seen <= fromUnixTimestamp64Nano(0, 'UTC')) AND ((toString(scope) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(scope))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))))
-UNION ALL
-SELECT
- {pass:String},
- 'context_assembly',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, assembly_id, written_at)
-FROM turnspan.context_assembly AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'context_item',
- toMonday(start_time),
- '',
- sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)
-FROM turnspan.context_item AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'span',
- toMonday(start_time),
- '',
- sipHash128(project, trace_id, start_time, span_id, written_at)
-FROM turnspan.span AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-)))))
-UNION ALL
-SELECT
- {pass:String},
- 'llm_call_running',
- toDate(0),
- '',
- sipHash128(project, session_id, start_time, span_id, written_at)
-FROM turnspan.llm_call_running AS r
-WHERE ((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (((toString(session_id) != '') AND (toFixedString(substring(SHA256(concat('session', '\0', project, '\0', toString(session_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-))) OR ((toString(turn_id) != '') AND (toFixedString(substring(SHA256(concat('turn', '\0', project, '\0', toString(turn_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-))) OR ((session_id = '') AND (turn_id IN ('', trace_id)) AND (toString(trace_id) != '') AND (toFixedString(substring(SHA256(concat('trace', '\0', project, '\0', toString(trace_id))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-))) OR (((attributes['user.id']) != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', attributes['user.id'])), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-))) OR ((JSONExtractString(request_parameters, 'user') != '') AND (toFixedString(substring(SHA256(concat('user', '\0', project, '\0', JSONExtractString(request_parameters, 'user'))), 1, 16), 16) GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-)))));
+ WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+) AS k ON k.key = o.owner
+WHERE o.began <= k.last;
 
 SELECT
  record,
@@ -1021,52 +566,14 @@ FROM
   UNION ALL
   SELECT
    key,
-   toInt64(0) AS time
+   toUnixTimestamp64Nano(last) AS time
   FROM
   (
-   SELECT key
+   SELECT DISTINCT
+    key,
+    fromUnixTimestamp64Nano(0, 'UTC') AS last
    FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-  )
-  UNION ALL
-  SELECT
-   key,
-   toInt64(0) AS time
-  FROM
-  (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:span'))
-  )
-  UNION ALL
-  SELECT
-   key,
-   toInt64(0) AS time
-  FROM
-  (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:trace'))
-  )
-  UNION ALL
-  SELECT
-   key,
-   toInt64(0) AS time
-  FROM
-  (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:turn'))
-  )
-  UNION ALL
-  SELECT
-   key,
-   toInt64(0) AS time
-  FROM
-  (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
   )
  )
  GROUP BY key
@@ -1079,8 +586,8 @@ ALTER TABLE turnspan.keeping_row
  (DROP PARTITION '<time>-forget-<drawn>');
 
 SELECT
- toUnixTimestamp64Nano(until) AS time,
- groupUniqArray(toString(kind))
+ groupUniqArray(toString(kind)),
+ toUnixTimestamp64Nano(max(until))
 FROM turnspan.tombstone
 WHERE ((forgetting_id GLOBAL IN (
  SELECT forgetting_id
@@ -1090,6 +597,4 @@ WHERE ((forgetting_id GLOBAL IN (
  SELECT until
  FROM turnspan.tombstone
  WHERE asked AND (hex(key) = '68545D9CE83C03A6DBBBF39913E97D76')
-))))
-GROUP BY time
-ORDER BY time ASC;
+))));

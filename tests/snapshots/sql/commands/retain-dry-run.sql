@@ -855,7 +855,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([system_prompt]) AS hash
+   arrayJoin(arrayConcat([system_prompt], [tool_definitions], [context_assembled])) AS hash
   FROM turnspan.llm_call
   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -870,37 +870,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([tool_definitions]) AS hash
-  FROM turnspan.llm_call
-  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND 1
-  )
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([context_assembled]) AS hash
-  FROM turnspan.llm_call
-  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND 1
-  )
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([system_prompt]) AS hash
+   arrayJoin(arrayConcat([system_prompt], [tool_definitions])) AS hash
   FROM turnspan.llm_call_running
   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -915,22 +885,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([tool_definitions]) AS hash
-  FROM turnspan.llm_call_running
-  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND 1
-  )
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([context_hash]) AS hash
+   arrayJoin(arrayConcat([context_hash])) AS hash
   FROM turnspan.context_assembly
   WHERE sipHash128(project, session_id, start_time, assembly_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -945,7 +900,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([content_hash]) AS hash
+   arrayJoin(arrayConcat([content_hash])) AS hash
   FROM turnspan.context_item
   WHERE sipHash128(project, session_id, start_time, assembly_id, item_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -960,7 +915,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([prompt]) AS hash
+   arrayJoin(arrayConcat([prompt], [final_text])) AS hash
   FROM turnspan.consortium
   WHERE sipHash128(project, consortium_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -975,22 +930,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([final_text]) AS hash
-  FROM turnspan.consortium
-  WHERE sipHash128(project, consortium_id, written_at) GLOBAL NOT IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'consortium') AND 1
-  )
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([content]) AS hash
+   arrayJoin(arrayConcat([content])) AS hash
   FROM turnspan.artifact
   WHERE sipHash128(project, target, artifact_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -1005,7 +945,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([content]) AS hash
+   arrayJoin(arrayConcat([content])) AS hash
   FROM turnspan.agent_version
   WHERE sipHash128(project, lineage_id, version_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -1046,7 +986,7 @@ WHERE (modulo(cityHash64(scope), 1) = 0) AND (written_at < fromUnixTimestamp64Na
   SELECT
    project,
    if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(input_messages) AS hash
+   arrayJoin(arrayConcat(input_messages, output_messages)) AS hash
   FROM turnspan.llm_call
   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -1062,23 +1002,7 @@ WHERE (modulo(cityHash64(scope), 1) = 0) AND (written_at < fromUnixTimestamp64Na
   SELECT
    project,
    if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(output_messages) AS hash
-  FROM turnspan.llm_call
-  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND 1
-  )
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(scope), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, scope, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(input_messages) AS hash
+   arrayJoin(arrayConcat(input_messages)) AS hash
   FROM turnspan.llm_call_running
   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
    SELECT key

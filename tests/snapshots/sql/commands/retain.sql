@@ -855,7 +855,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([system_prompt]) AS hash
+   arrayJoin(arrayConcat([system_prompt], [tool_definitions], [context_assembled])) AS hash
   FROM turnspan.llm_call
   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -870,37 +870,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([tool_definitions]) AS hash
-  FROM turnspan.llm_call
-  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND 1
-  )
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([context_assembled]) AS hash
-  FROM turnspan.llm_call
-  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND 1
-  )
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([system_prompt]) AS hash
+   arrayJoin(arrayConcat([system_prompt], [tool_definitions])) AS hash
   FROM turnspan.llm_call_running
   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -915,22 +885,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([tool_definitions]) AS hash
-  FROM turnspan.llm_call_running
-  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND 1
-  )
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([context_hash]) AS hash
+   arrayJoin(arrayConcat([context_hash])) AS hash
   FROM turnspan.context_assembly
   WHERE sipHash128(project, session_id, start_time, assembly_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -945,7 +900,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([content_hash]) AS hash
+   arrayJoin(arrayConcat([content_hash])) AS hash
   FROM turnspan.context_item
   WHERE sipHash128(project, session_id, start_time, assembly_id, item_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -960,7 +915,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([prompt]) AS hash
+   arrayJoin(arrayConcat([prompt], [final_text])) AS hash
   FROM turnspan.consortium
   WHERE sipHash128(project, consortium_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -975,22 +930,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([final_text]) AS hash
-  FROM turnspan.consortium
-  WHERE sipHash128(project, consortium_id, written_at) GLOBAL NOT IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'consortium') AND 1
-  )
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([content]) AS hash
+   arrayJoin(arrayConcat([content])) AS hash
   FROM turnspan.artifact
   WHERE sipHash128(project, target, artifact_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -1005,7 +945,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([content]) AS hash
+   arrayJoin(arrayConcat([content])) AS hash
   FROM turnspan.agent_version
   WHERE sipHash128(project, lineage_id, version_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -1046,7 +986,7 @@ WHERE (modulo(cityHash64(scope), 1) = 0) AND (written_at < fromUnixTimestamp64Na
   SELECT
    project,
    if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(input_messages) AS hash
+   arrayJoin(arrayConcat(input_messages, output_messages)) AS hash
   FROM turnspan.llm_call
   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -1062,23 +1002,7 @@ WHERE (modulo(cityHash64(scope), 1) = 0) AND (written_at < fromUnixTimestamp64Na
   SELECT
    project,
    if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(output_messages) AS hash
-  FROM turnspan.llm_call
-  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND 1
-  )
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(scope), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, scope, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(input_messages) AS hash
+   arrayJoin(arrayConcat(input_messages)) AS hash
   FROM turnspan.llm_call_running
   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL NOT IN (
    SELECT key
@@ -1144,12 +1068,17 @@ SELECT toString(toUnixTimestamp64Nano(min(applied_at)))
 FROM turnspan.schema_migration;
 
 SELECT
+ record,
  toString(week),
  count()
 FROM turnspan.keeping_row
-WHERE (pass = {pass:String}) AND (record = {record:String}) AND (({reason:String} = '') OR (reason = {reason:String}))
-GROUP BY week
-ORDER BY week ASC;
+WHERE (pass = {pass:String}) AND (({reason:String} = '') OR (reason = {reason:String}))
+GROUP BY
+ record,
+ week
+ORDER BY
+ record ASC,
+ week ASC;
 
 SELECT count()
 FROM turnspan.llm_call AS r
@@ -1348,7 +1277,7 @@ WHERE sipHash128(project, scope, hash) GLOBAL IN (
   SELECT
    project,
    if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(input_messages) AS hash
+   arrayJoin(arrayConcat(input_messages, output_messages)) AS hash
   FROM turnspan.llm_call
   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
    SELECT key
@@ -1356,7 +1285,7 @@ WHERE sipHash128(project, scope, hash) GLOBAL IN (
    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (reason = 'archived')
   )
  )
- WHERE hash != toFixedString('', 16)
+ WHERE (hash != toFixedString('', 16)) AND 1
  UNION ALL
  SELECT sipHash128(project, scope, hash) AS key
  FROM
@@ -1364,23 +1293,7 @@ WHERE sipHash128(project, scope, hash) GLOBAL IN (
   SELECT
    project,
    if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(output_messages) AS hash
-  FROM turnspan.llm_call
-  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (reason = 'archived')
-  )
- )
- WHERE hash != toFixedString('', 16)
- UNION ALL
- SELECT sipHash128(project, scope, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(input_messages) AS hash
+   arrayJoin(arrayConcat(input_messages)) AS hash
   FROM turnspan.llm_call_running
   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
    SELECT key
@@ -1388,7 +1301,7 @@ WHERE sipHash128(project, scope, hash) GLOBAL IN (
    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND (reason = 'archived')
   )
  )
- WHERE hash != toFixedString('', 16)
+ WHERE (hash != toFixedString('', 16)) AND 1
 );
 
 SELECT count()
@@ -1400,7 +1313,7 @@ WHERE sipHash128(project, hash) GLOBAL IN (
  (
   SELECT
    project,
-   arrayJoin([system_prompt]) AS hash
+   arrayJoin(arrayConcat([system_prompt], [tool_definitions], [context_assembled])) AS hash
   FROM turnspan.llm_call
   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
    SELECT key
@@ -1408,44 +1321,14 @@ WHERE sipHash128(project, hash) GLOBAL IN (
    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (reason = 'archived')
   )
  )
- WHERE hash != toFixedString('', 16)
+ WHERE (hash != toFixedString('', 16)) AND 1
  UNION ALL
  SELECT sipHash128(project, hash) AS key
  FROM
  (
   SELECT
    project,
-   arrayJoin([tool_definitions]) AS hash
-  FROM turnspan.llm_call
-  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (reason = 'archived')
-  )
- )
- WHERE hash != toFixedString('', 16)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([context_assembled]) AS hash
-  FROM turnspan.llm_call
-  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (reason = 'archived')
-  )
- )
- WHERE hash != toFixedString('', 16)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([system_prompt]) AS hash
+   arrayJoin(arrayConcat([system_prompt], [tool_definitions])) AS hash
   FROM turnspan.llm_call_running
   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
    SELECT key
@@ -1453,29 +1336,14 @@ WHERE sipHash128(project, hash) GLOBAL IN (
    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND (reason = 'archived')
   )
  )
- WHERE hash != toFixedString('', 16)
+ WHERE (hash != toFixedString('', 16)) AND 1
  UNION ALL
  SELECT sipHash128(project, hash) AS key
  FROM
  (
   SELECT
    project,
-   arrayJoin([tool_definitions]) AS hash
-  FROM turnspan.llm_call_running
-  WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND (reason = 'archived')
-  )
- )
- WHERE hash != toFixedString('', 16)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([context_hash]) AS hash
+   arrayJoin(arrayConcat([context_hash])) AS hash
   FROM turnspan.context_assembly
   WHERE sipHash128(project, session_id, start_time, assembly_id, written_at) GLOBAL IN (
    SELECT key
@@ -1483,14 +1351,14 @@ WHERE sipHash128(project, hash) GLOBAL IN (
    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'context_assembly') AND (reason = 'archived')
   )
  )
- WHERE hash != toFixedString('', 16)
+ WHERE (hash != toFixedString('', 16)) AND 1
  UNION ALL
  SELECT sipHash128(project, hash) AS key
  FROM
  (
   SELECT
    project,
-   arrayJoin([content_hash]) AS hash
+   arrayJoin(arrayConcat([content_hash])) AS hash
   FROM turnspan.context_item
   WHERE sipHash128(project, session_id, start_time, assembly_id, item_id, written_at) GLOBAL IN (
    SELECT key
@@ -1498,14 +1366,14 @@ WHERE sipHash128(project, hash) GLOBAL IN (
    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'context_item') AND (reason = 'archived')
   )
  )
- WHERE hash != toFixedString('', 16)
+ WHERE (hash != toFixedString('', 16)) AND 1
  UNION ALL
  SELECT sipHash128(project, hash) AS key
  FROM
  (
   SELECT
    project,
-   arrayJoin([prompt]) AS hash
+   arrayJoin(arrayConcat([prompt], [final_text])) AS hash
   FROM turnspan.consortium
   WHERE sipHash128(project, consortium_id, written_at) GLOBAL IN (
    SELECT key
@@ -1513,29 +1381,14 @@ WHERE sipHash128(project, hash) GLOBAL IN (
    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'consortium') AND (reason = 'archived')
   )
  )
- WHERE hash != toFixedString('', 16)
+ WHERE (hash != toFixedString('', 16)) AND 1
  UNION ALL
  SELECT sipHash128(project, hash) AS key
  FROM
  (
   SELECT
    project,
-   arrayJoin([final_text]) AS hash
-  FROM turnspan.consortium
-  WHERE sipHash128(project, consortium_id, written_at) GLOBAL IN (
-   SELECT key
-   FROM turnspan.keeping_row
-   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'consortium') AND (reason = 'archived')
-  )
- )
- WHERE hash != toFixedString('', 16)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([content]) AS hash
+   arrayJoin(arrayConcat([content])) AS hash
   FROM turnspan.artifact
   WHERE sipHash128(project, target, artifact_id, written_at) GLOBAL IN (
    SELECT key
@@ -1543,14 +1396,14 @@ WHERE sipHash128(project, hash) GLOBAL IN (
    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'artifact') AND (reason = 'archived')
   )
  )
- WHERE hash != toFixedString('', 16)
+ WHERE (hash != toFixedString('', 16)) AND 1
  UNION ALL
  SELECT sipHash128(project, hash) AS key
  FROM
  (
   SELECT
    project,
-   arrayJoin([content]) AS hash
+   arrayJoin(arrayConcat([content])) AS hash
   FROM turnspan.agent_version
   WHERE sipHash128(project, lineage_id, version_id, written_at) GLOBAL IN (
    SELECT key
@@ -1558,7 +1411,7 @@ WHERE sipHash128(project, hash) GLOBAL IN (
    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'agent_version') AND (reason = 'archived')
   )
  )
- WHERE hash != toFixedString('', 16)
+ WHERE (hash != toFixedString('', 16)) AND 1
 );
 
 SELECT count()
@@ -1887,7 +1740,7 @@ FROM
    SELECT
     project,
     if(session_id = '', trace_id, session_id) AS scope,
-    arrayJoin(input_messages) AS hash
+    arrayJoin(arrayConcat(input_messages, output_messages)) AS hash
    FROM turnspan.llm_call
    WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
     SELECT key
@@ -1895,7 +1748,7 @@ FROM
     WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (reason = 'archived')
    )
   )
-  WHERE hash != toFixedString('', 16)
+  WHERE (hash != toFixedString('', 16)) AND 1
   UNION ALL
   SELECT sipHash128(project, scope, hash) AS key
   FROM
@@ -1903,23 +1756,7 @@ FROM
    SELECT
     project,
     if(session_id = '', trace_id, session_id) AS scope,
-    arrayJoin(output_messages) AS hash
-   FROM turnspan.llm_call
-   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (reason = 'archived')
-   )
-  )
-  WHERE hash != toFixedString('', 16)
-  UNION ALL
-  SELECT sipHash128(project, scope, hash) AS key
-  FROM
-  (
-   SELECT
-    project,
-    if(session_id = '', trace_id, session_id) AS scope,
-    arrayJoin(input_messages) AS hash
+    arrayJoin(arrayConcat(input_messages)) AS hash
    FROM turnspan.llm_call_running
    WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
     SELECT key
@@ -1927,7 +1764,7 @@ FROM
     WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND (reason = 'archived')
    )
   )
-  WHERE hash != toFixedString('', 16)
+  WHERE (hash != toFixedString('', 16)) AND 1
  )) AND (modulo(reinterpretAsUInt32(sipHash128(project, scope, hash, written_at)), 1) = 0)
 ) AS r;
 
@@ -1950,7 +1787,7 @@ FROM
   (
    SELECT
     project,
-    arrayJoin([system_prompt]) AS hash
+    arrayJoin(arrayConcat([system_prompt], [tool_definitions], [context_assembled])) AS hash
    FROM turnspan.llm_call
    WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
     SELECT key
@@ -1958,44 +1795,14 @@ FROM
     WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (reason = 'archived')
    )
   )
-  WHERE hash != toFixedString('', 16)
+  WHERE (hash != toFixedString('', 16)) AND 1
   UNION ALL
   SELECT sipHash128(project, hash) AS key
   FROM
   (
    SELECT
     project,
-    arrayJoin([tool_definitions]) AS hash
-   FROM turnspan.llm_call
-   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (reason = 'archived')
-   )
-  )
-  WHERE hash != toFixedString('', 16)
-  UNION ALL
-  SELECT sipHash128(project, hash) AS key
-  FROM
-  (
-   SELECT
-    project,
-    arrayJoin([context_assembled]) AS hash
-   FROM turnspan.llm_call
-   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call') AND (reason = 'archived')
-   )
-  )
-  WHERE hash != toFixedString('', 16)
-  UNION ALL
-  SELECT sipHash128(project, hash) AS key
-  FROM
-  (
-   SELECT
-    project,
-    arrayJoin([system_prompt]) AS hash
+    arrayJoin(arrayConcat([system_prompt], [tool_definitions])) AS hash
    FROM turnspan.llm_call_running
    WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
     SELECT key
@@ -2003,29 +1810,14 @@ FROM
     WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND (reason = 'archived')
    )
   )
-  WHERE hash != toFixedString('', 16)
+  WHERE (hash != toFixedString('', 16)) AND 1
   UNION ALL
   SELECT sipHash128(project, hash) AS key
   FROM
   (
    SELECT
     project,
-    arrayJoin([tool_definitions]) AS hash
-   FROM turnspan.llm_call_running
-   WHERE sipHash128(project, session_id, start_time, span_id, written_at) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND (reason = 'archived')
-   )
-  )
-  WHERE hash != toFixedString('', 16)
-  UNION ALL
-  SELECT sipHash128(project, hash) AS key
-  FROM
-  (
-   SELECT
-    project,
-    arrayJoin([context_hash]) AS hash
+    arrayJoin(arrayConcat([context_hash])) AS hash
    FROM turnspan.context_assembly
    WHERE sipHash128(project, session_id, start_time, assembly_id, written_at) GLOBAL IN (
     SELECT key
@@ -2033,14 +1825,14 @@ FROM
     WHERE (pass = '<time>-retain-<drawn>') AND (record = 'context_assembly') AND (reason = 'archived')
    )
   )
-  WHERE hash != toFixedString('', 16)
+  WHERE (hash != toFixedString('', 16)) AND 1
   UNION ALL
   SELECT sipHash128(project, hash) AS key
   FROM
   (
    SELECT
     project,
-    arrayJoin([content_hash]) AS hash
+    arrayJoin(arrayConcat([content_hash])) AS hash
    FROM turnspan.context_item
    WHERE sipHash128(project, session_id, start_time, assembly_id, item_id, written_at) GLOBAL IN (
     SELECT key
@@ -2048,14 +1840,14 @@ FROM
     WHERE (pass = '<time>-retain-<drawn>') AND (record = 'context_item') AND (reason = 'archived')
    )
   )
-  WHERE hash != toFixedString('', 16)
+  WHERE (hash != toFixedString('', 16)) AND 1
   UNION ALL
   SELECT sipHash128(project, hash) AS key
   FROM
   (
    SELECT
     project,
-    arrayJoin([prompt]) AS hash
+    arrayJoin(arrayConcat([prompt], [final_text])) AS hash
    FROM turnspan.consortium
    WHERE sipHash128(project, consortium_id, written_at) GLOBAL IN (
     SELECT key
@@ -2063,29 +1855,14 @@ FROM
     WHERE (pass = '<time>-retain-<drawn>') AND (record = 'consortium') AND (reason = 'archived')
    )
   )
-  WHERE hash != toFixedString('', 16)
+  WHERE (hash != toFixedString('', 16)) AND 1
   UNION ALL
   SELECT sipHash128(project, hash) AS key
   FROM
   (
    SELECT
     project,
-    arrayJoin([final_text]) AS hash
-   FROM turnspan.consortium
-   WHERE sipHash128(project, consortium_id, written_at) GLOBAL IN (
-    SELECT key
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-retain-<drawn>') AND (record = 'consortium') AND (reason = 'archived')
-   )
-  )
-  WHERE hash != toFixedString('', 16)
-  UNION ALL
-  SELECT sipHash128(project, hash) AS key
-  FROM
-  (
-   SELECT
-    project,
-    arrayJoin([content]) AS hash
+    arrayJoin(arrayConcat([content])) AS hash
    FROM turnspan.artifact
    WHERE sipHash128(project, target, artifact_id, written_at) GLOBAL IN (
     SELECT key
@@ -2093,14 +1870,14 @@ FROM
     WHERE (pass = '<time>-retain-<drawn>') AND (record = 'artifact') AND (reason = 'archived')
    )
   )
-  WHERE hash != toFixedString('', 16)
+  WHERE (hash != toFixedString('', 16)) AND 1
   UNION ALL
   SELECT sipHash128(project, hash) AS key
   FROM
   (
    SELECT
     project,
-    arrayJoin([content]) AS hash
+    arrayJoin(arrayConcat([content])) AS hash
    FROM turnspan.agent_version
    WHERE sipHash128(project, lineage_id, version_id, written_at) GLOBAL IN (
     SELECT key
@@ -2108,7 +1885,7 @@ FROM
     WHERE (pass = '<time>-retain-<drawn>') AND (record = 'agent_version') AND (reason = 'archived')
    )
   )
-  WHERE hash != toFixedString('', 16)
+  WHERE (hash != toFixedString('', 16)) AND 1
  )) AND (modulo(reinterpretAsUInt32(sipHash128(project, hash, written_at)), 1) = 0)
 ) AS r;
 
@@ -2366,241 +2143,77 @@ FROM
  (
   SELECT
    project,
-   arrayJoin([system_prompt]) AS hash
+   arrayJoin(arrayConcat([system_prompt], [tool_definitions], [context_assembled])) AS hash
   FROM turnspan.llm_call
   WHERE 1
  )
- WHERE hash != toFixedString('', 16)
-)
-WHERE (key GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'definition:gone') AND 1
-)) AND (key GLOBAL NOT IN (
- SELECT sipHash128(project, hash)
- FROM turnspan.definition
-));
-
-SELECT count()
-FROM
-(
+ WHERE (hash != toFixedString('', 16)) AND 1
+ UNION ALL
  SELECT sipHash128(project, hash) AS key
  FROM
  (
   SELECT
    project,
-   arrayJoin([tool_definitions]) AS hash
-  FROM turnspan.llm_call
-  WHERE 1
- )
- WHERE hash != toFixedString('', 16)
-)
-WHERE (key GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'definition:gone') AND 1
-)) AND (key GLOBAL NOT IN (
- SELECT sipHash128(project, hash)
- FROM turnspan.definition
-));
-
-SELECT count()
-FROM
-(
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([context_assembled]) AS hash
-  FROM turnspan.llm_call
-  WHERE 1
- )
- WHERE hash != toFixedString('', 16)
-)
-WHERE (key GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'definition:gone') AND 1
-)) AND (key GLOBAL NOT IN (
- SELECT sipHash128(project, hash)
- FROM turnspan.definition
-));
-
-SELECT count()
-FROM
-(
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([system_prompt]) AS hash
+   arrayJoin(arrayConcat([system_prompt], [tool_definitions])) AS hash
   FROM turnspan.llm_call_running
   WHERE 1
  )
- WHERE hash != toFixedString('', 16)
-)
-WHERE (key GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'definition:gone') AND 1
-)) AND (key GLOBAL NOT IN (
- SELECT sipHash128(project, hash)
- FROM turnspan.definition
-));
-
-SELECT count()
-FROM
-(
+ WHERE (hash != toFixedString('', 16)) AND 1
+ UNION ALL
  SELECT sipHash128(project, hash) AS key
  FROM
  (
   SELECT
    project,
-   arrayJoin([tool_definitions]) AS hash
-  FROM turnspan.llm_call_running
-  WHERE 1
- )
- WHERE hash != toFixedString('', 16)
-)
-WHERE (key GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'definition:gone') AND 1
-)) AND (key GLOBAL NOT IN (
- SELECT sipHash128(project, hash)
- FROM turnspan.definition
-));
-
-SELECT count()
-FROM
-(
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([context_hash]) AS hash
+   arrayJoin(arrayConcat([context_hash])) AS hash
   FROM turnspan.context_assembly
   WHERE 1
  )
- WHERE hash != toFixedString('', 16)
-)
-WHERE (key GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'definition:gone') AND 1
-)) AND (key GLOBAL NOT IN (
- SELECT sipHash128(project, hash)
- FROM turnspan.definition
-));
-
-SELECT count()
-FROM
-(
+ WHERE (hash != toFixedString('', 16)) AND 1
+ UNION ALL
  SELECT sipHash128(project, hash) AS key
  FROM
  (
   SELECT
    project,
-   arrayJoin([content_hash]) AS hash
+   arrayJoin(arrayConcat([content_hash])) AS hash
   FROM turnspan.context_item
   WHERE 1
  )
- WHERE hash != toFixedString('', 16)
-)
-WHERE (key GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'definition:gone') AND 1
-)) AND (key GLOBAL NOT IN (
- SELECT sipHash128(project, hash)
- FROM turnspan.definition
-));
-
-SELECT count()
-FROM
-(
+ WHERE (hash != toFixedString('', 16)) AND 1
+ UNION ALL
  SELECT sipHash128(project, hash) AS key
  FROM
  (
   SELECT
    project,
-   arrayJoin([prompt]) AS hash
+   arrayJoin(arrayConcat([prompt], [final_text])) AS hash
   FROM turnspan.consortium
   WHERE 1
  )
- WHERE hash != toFixedString('', 16)
-)
-WHERE (key GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'definition:gone') AND 1
-)) AND (key GLOBAL NOT IN (
- SELECT sipHash128(project, hash)
- FROM turnspan.definition
-));
-
-SELECT count()
-FROM
-(
+ WHERE (hash != toFixedString('', 16)) AND 1
+ UNION ALL
  SELECT sipHash128(project, hash) AS key
  FROM
  (
   SELECT
    project,
-   arrayJoin([final_text]) AS hash
-  FROM turnspan.consortium
-  WHERE 1
- )
- WHERE hash != toFixedString('', 16)
-)
-WHERE (key GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'definition:gone') AND 1
-)) AND (key GLOBAL NOT IN (
- SELECT sipHash128(project, hash)
- FROM turnspan.definition
-));
-
-SELECT count()
-FROM
-(
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([content]) AS hash
+   arrayJoin(arrayConcat([content])) AS hash
   FROM turnspan.artifact
   WHERE 1
  )
- WHERE hash != toFixedString('', 16)
-)
-WHERE (key GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'definition:gone') AND 1
-)) AND (key GLOBAL NOT IN (
- SELECT sipHash128(project, hash)
- FROM turnspan.definition
-));
-
-SELECT count()
-FROM
-(
+ WHERE (hash != toFixedString('', 16)) AND 1
+ UNION ALL
  SELECT sipHash128(project, hash) AS key
  FROM
  (
   SELECT
    project,
-   arrayJoin([content]) AS hash
+   arrayJoin(arrayConcat([content])) AS hash
   FROM turnspan.agent_version
   WHERE 1
  )
- WHERE hash != toFixedString('', 16)
+ WHERE (hash != toFixedString('', 16)) AND 1
 )
 WHERE (key GLOBAL IN (
  SELECT key
@@ -2619,7 +2232,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([system_prompt]) AS hash
+   arrayJoin(arrayConcat([system_prompt], [tool_definitions], [context_assembled])) AS hash
   FROM turnspan.llm_call
   WHERE 1
  )
@@ -2630,29 +2243,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([tool_definitions]) AS hash
-  FROM turnspan.llm_call
-  WHERE 1
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([context_assembled]) AS hash
-  FROM turnspan.llm_call
-  WHERE 1
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([system_prompt]) AS hash
+   arrayJoin(arrayConcat([system_prompt], [tool_definitions])) AS hash
   FROM turnspan.llm_call_running
   WHERE 1
  )
@@ -2663,18 +2254,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([tool_definitions]) AS hash
-  FROM turnspan.llm_call_running
-  WHERE 1
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([context_hash]) AS hash
+   arrayJoin(arrayConcat([context_hash])) AS hash
   FROM turnspan.context_assembly
   WHERE 1
  )
@@ -2685,7 +2265,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([content_hash]) AS hash
+   arrayJoin(arrayConcat([content_hash])) AS hash
   FROM turnspan.context_item
   WHERE 1
  )
@@ -2696,7 +2276,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([prompt]) AS hash
+   arrayJoin(arrayConcat([prompt], [final_text])) AS hash
   FROM turnspan.consortium
   WHERE 1
  )
@@ -2707,18 +2287,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([final_text]) AS hash
-  FROM turnspan.consortium
-  WHERE 1
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   arrayJoin([content]) AS hash
+   arrayJoin(arrayConcat([content])) AS hash
   FROM turnspan.artifact
   WHERE 1
  )
@@ -2729,7 +2298,7 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
  (
   SELECT
    project,
-   arrayJoin([content]) AS hash
+   arrayJoin(arrayConcat([content])) AS hash
   FROM turnspan.agent_version
   WHERE 1
  )
@@ -2745,59 +2314,23 @@ FROM
   SELECT
    project,
    if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(input_messages) AS hash
+   arrayJoin(arrayConcat(input_messages, output_messages)) AS hash
   FROM turnspan.llm_call
   WHERE 1
  )
- WHERE hash != toFixedString('', 16)
-)
-WHERE (key GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'message:gone') AND 1
-)) AND (key GLOBAL NOT IN (
- SELECT sipHash128(project, scope, hash)
- FROM turnspan.message
-));
-
-SELECT count()
-FROM
-(
+ WHERE (hash != toFixedString('', 16)) AND 1
+ UNION ALL
  SELECT sipHash128(project, scope, hash) AS key
  FROM
  (
   SELECT
    project,
    if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(output_messages) AS hash
-  FROM turnspan.llm_call
-  WHERE 1
- )
- WHERE hash != toFixedString('', 16)
-)
-WHERE (key GLOBAL IN (
- SELECT key
- FROM turnspan.keeping_row
- WHERE (pass = '<time>-retain-<drawn>') AND (record = 'message:gone') AND 1
-)) AND (key GLOBAL NOT IN (
- SELECT sipHash128(project, scope, hash)
- FROM turnspan.message
-));
-
-SELECT count()
-FROM
-(
- SELECT sipHash128(project, scope, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(input_messages) AS hash
+   arrayJoin(arrayConcat(input_messages)) AS hash
   FROM turnspan.llm_call_running
   WHERE 1
  )
- WHERE hash != toFixedString('', 16)
+ WHERE (hash != toFixedString('', 16)) AND 1
 )
 WHERE (key GLOBAL IN (
  SELECT key
@@ -2817,7 +2350,7 @@ WHERE (modulo(cityHash64(scope), 1) = 0) AND (written_at < fromUnixTimestamp64Na
   SELECT
    project,
    if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(input_messages) AS hash
+   arrayJoin(arrayConcat(input_messages, output_messages)) AS hash
   FROM turnspan.llm_call
   WHERE 1
  )
@@ -2829,19 +2362,7 @@ WHERE (modulo(cityHash64(scope), 1) = 0) AND (written_at < fromUnixTimestamp64Na
   SELECT
    project,
    if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(output_messages) AS hash
-  FROM turnspan.llm_call
-  WHERE 1
- )
- WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(scope), 1) = 0)
- UNION ALL
- SELECT sipHash128(project, scope, hash) AS key
- FROM
- (
-  SELECT
-   project,
-   if(session_id = '', trace_id, session_id) AS scope,
-   arrayJoin(input_messages) AS hash
+   arrayJoin(arrayConcat(input_messages)) AS hash
   FROM turnspan.llm_call_running
   WHERE 1
  )

@@ -1,0 +1,1 @@
+SELECT groupUniqArray(toString(kind)), toUnixTimestamp64Nano(max(until)) FROM {table} WHERE {where}

@@ -1,0 +1,1 @@
+SELECT record, uniqExact(value) {found} GROUP BY record ORDER BY record
