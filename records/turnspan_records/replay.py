@@ -78,6 +78,8 @@ class RowsOfSession:
     session: str
     trace: str = ""
     until: str = ""
+    unended: bool = True
+    """Whether calls that have not ended may be among them."""
 
     @property
     def condition(self) -> str:
@@ -122,6 +124,8 @@ def call_rows(
     """The rows of a session's calls, with what ``texts`` selects of their texts; then of those that
     have not ended, with what ``texts_so_far`` selects."""
     ended = ended_call_rows(store, place, selected(CallFacts, LlmCall), texts)
+    if not place.unended:
+        return ended
     columns = selected(CallFacts, RunningCall)
     running = session_rows(
         store, "replay/running_calls", place, columns=columns, texts=texts_so_far

@@ -161,21 +161,29 @@ def test_nothing_that_was_recorded_acts(look: Look, made_page: ServedPage) -> No
 
 def test_a_session_is_asked_for_at_once(look: Look, made_page: ServedPage) -> None:
     """Before the page's own scripts are there, whatever it is called and whatever the address names
-    in it; and once."""
+    in it; and once, also while a followed one's first outline is on its way. So is the store."""
     seen = look(made_page, "/turns")
     asked: list[str] = []
 
     def note(request: Any) -> None:
         asked.append(request.url)
 
+    def late(route: Any) -> None:
+        seen.page.wait_for_timeout(1_300)  # longer than a follower waits
+        route.continue_()
+
     seen.page.on("request", note)
-    for place in ({}, {"at": SPANS[0]}):
+    for place in ({}, {"at": SPANS[0]}, {"f": "1"}):
         asked.clear()
+        if "f" in place:
+            seen.page.route("**/api/outline?*", late)
         seen.go(replay_of("shop", SESSION, **place))
         seen.page.wait_for_selector("article")
         first = next(url for url in asked if "/api/" in url)
         assert [url for url in asked if "/api/outline?" in url] == [first]
         assert ("calls=60" in first) == (not place)
+        assert sum(url.endswith("/api/store") for url in asked) == 1
+    seen.page.unroute("**/api/outline?*")
     seen.page.remove_listener("request", note)
 
 

@@ -11,9 +11,20 @@ import msgspec
 import pytest
 
 from support.landing import insert
-from support.rows import PROJECT, answered, asked, call, message, said, tool, turn
+from support.rows import (
+    PROJECT,
+    SECOND,
+    T0,
+    answered,
+    asked,
+    call,
+    message,
+    said,
+    tool,
+    turn,
+)
 from support.shop_session import ASKING, HELLO, REPLY, SYSTEM, hashes, session
-from turnspan_clickhouse.rows.tables import Definition, LlmCall, Record
+from turnspan_clickhouse.rows.tables import Definition, LlmCall, Record, RunningCall
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.conversation import Conversation, TurnRecord
 from turnspan_records.replay import replay
@@ -288,8 +299,27 @@ def test_every_history_comes_back_whole(store: Store, seed: int) -> None:
             store.command(f"ALTER TABLE {table} CLEAR COLUMN {name} SETTINGS mutations_sync = 2")
     for calls in (1, 17, 79, 80, 500):
         begun = outline(store, PROJECT, f"edited{seed}", calls=calls)
-        assert begun.continues == (calls < len(sent)) and begun.cursor == short.cursor
+        assert begun.continues == (calls < len(sent))
+        assert begun.cursor == ("" if begun.continues else short.cursor)
         for name in ("calls", "messages", "turns", "steps"):
             some, every = getattr(begun, name), getattr(short, name)
             assert some == every[: len(some)], name
         assert len(begun.calls) == min(calls, len(sent))
+
+
+def test_a_beginning_has_the_calls_that_have_not_ended(store: Store) -> None:
+    """As the whole has them: not those that began later, and none that ended without saying so."""
+    insert(store, *of("begun", *(call(f"b{at}", at) for at in range(4))))
+    begun = outline(store, PROJECT, "begun", calls=2)
+    assert [one.span_id for one in begun.calls] == ["b0", "b1"] and not begun.running
+
+    def unended(span: str, status: str, start: float) -> RunningCall:
+        known: dict[str, Any] = {"project": PROJECT, "session_id": "begun", "trace_id": "t"}
+        began = T0 + int(start * SECOND)
+        return RunningCall(span_id=span, status=status, start_time=began, written_at=T0, **known)
+
+    insert(store, unended("r1", "running", 0.5), unended("r2", "interrupted", 1.5),
+           unended("r3", "running", 2.5), unended("b1", "running", 1))  # fmt: skip
+    begun, whole = (outline(store, PROJECT, "begun", calls=calls) for calls in (2, 0))
+    assert {one.span_id for one in begun.calls} == {"b0", "r1", "b1", "r2"} and begun.running
+    assert {one.span_id for one in whole.calls} == {"b0", "r1", "b1", "r2", "b2", "r3", "b3"}

@@ -1,8 +1,16 @@
 // A question of a screen: its answer, or why there is none. The last answer stays while the next
 // one comes, and an answer that was shown before is shown at once.
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { type Answer, type AskError, ask, asRefusal, type Name, type Query } from "./api";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import {
+  type Answer,
+  type AskError,
+  ask,
+  asRefusal,
+  type Name,
+  type Query,
+  type Reply,
+} from "./api";
 import { note } from "./frame/status";
 
 export interface Asked<A> {
@@ -38,6 +46,41 @@ export function isAnyKnown(): boolean {
   return remembered.size > 0;
 }
 
+interface Sent<N extends Name> {
+  readonly reply: Promise<Reply<N>>;
+  readonly leaving: AbortController;
+  askers: number;
+}
+
+/** The questions of this moment, by their text. */
+const sent = new Map<string, Sent<Name>>();
+
+/** Ask; what asks the same in the same moment shares the answer. It is given up when all leave. */
+function together<N extends Name>(
+  name: N,
+  query: Query<N>,
+  key: string,
+  leaving: AbortSignal,
+): Promise<Reply<N>> {
+  let one = sent.get(key) as Sent<N> | undefined;
+  if (!one) {
+    const all = new AbortController();
+    one = { reply: ask(name, query, all.signal), leaving: all, askers: 0 };
+    sent.set(key, one);
+    setTimeout(() => sent.delete(key));
+  }
+  const shared = one;
+  shared.askers += 1;
+  leaving.addEventListener("abort", () => {
+    shared.askers -= 1;
+    if (!shared.askers) {
+      sent.delete(key);
+      shared.leaving.abort();
+    }
+  });
+  return shared.reply;
+}
+
 interface State<A> {
   key: string;
   answer: A | null;
@@ -59,14 +102,15 @@ export function useAsk<N extends Name>(
   question.current = query;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` is the question as text, and another round asks it again.
-  useEffect(() => {
+  useLayoutEffect(() => {
     const asked = question.current;
     if (asked === null) return;
     const leaving = new AbortController();
     const slow = setTimeout(() => setState((now) => ({ ...now, slow: true })), PATIENCE);
     if (remembered.has(key)) setState(known(key));
-    ask(name, asked, leaving.signal)
+    together(name, asked, key, leaving.signal)
       .then((reply) => {
+        if (leaving.signal.aborted) return;
         remember(key, reply.answer);
         if (!every) note(reply.took);
         setState({ key, answer: reply.answer, error: null, slow: false });

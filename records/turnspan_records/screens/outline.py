@@ -61,11 +61,12 @@ def outline(
 
     An unknown session gives an outline without steps. Raises ``StoreError`` as ``Store.query``."""
     place = RowsOfSession(project, session_id, trace_id)
-    cursor = newest(store, project, session_id, trace_id)  # before: what lands meanwhile is newer
     if calls:
         given = {"calls": calls}
-        following = session_rows(store, "outline/moment_of_call", place, parameters=given)
-        place = replace(place, until="".join(row["time"] for row in following))
+        for row in session_rows(store, "outline/moment_of_call", place, parameters=given):
+            place = replace(place, until=row["time"], unended=bool(row["unended"]))
+    # Asked before the rows: what lands meanwhile is newer. Nobody follows a beginning.
+    cursor = "" if place.until else newest(store, project, session_id, trace_id)
     columns = selected(TurnRecord, TurnSummary, "user_message", "response_text")
     turn_rows = session_rows(store, "outline/turns", place, columns=columns, cut=previews.CUT)
     texts = statement("outline/call_texts", cut=previews.CUT)
@@ -84,7 +85,8 @@ def outline(
     rows = tuple(told.call(one.call) for one in sent)
     _add_tool_changes(store, project, rows)
     whose = {"trace": trace_of(session_id).hex()}
-    counted = store.query(statement("outline/counted"), whose).rows if session_id else ()
+    known_whole = session_id and not place.until
+    counted = store.query(statement("outline/counted"), whose).rows if known_whole else ()
     return Outline(
         project,
         session_id,

@@ -168,7 +168,7 @@ class CountedFact:
 @dataclass(frozen=True, slots=True)
 class Outline:
     """A session, or a trace without one. ``cursor`` is its newest moment (``newest``);
-    ``continues`` says that this is its beginning only."""
+    ``continues`` says that this is its beginning only, without ``cursor`` and ``counted``."""
 
     project: str
     session_id: str

@@ -29,7 +29,8 @@ export function useOutline(query: OutlineQuery, following: boolean) {
   const cursor = outline?.cursor ?? "";
 
   useEffect(() => {
-    if (!following) return;
+    // Without a cursor all would be asked for, while it is still on its way.
+    if (!following || !cursor) return;
     const leaving = new AbortController();
     let timer = 0;
     const look = async () => {

@@ -13,7 +13,7 @@ import { TimeBar } from "./time_bar";
 export const WHOLE = 2_000;
 const WINDOW = 300;
 /** So many are drawn at once, and then with each step. */
-const FIRST = 40;
+const FIRST = 24;
 const THEN = 80;
 
 interface RowsProps {
