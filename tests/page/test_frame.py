@@ -101,6 +101,13 @@ def test_enter_waits_for_what_an_id_means(look: Look, demo_page: ServedPage) -> 
         seen.page.keyboard.press("Enter")
         seen.page.wait_for_url(f"**{turn['turn']}**")
         assert "q=" not in seen.path
+    asked: list[str] = []
+    seen.page.on("request", lambda request: asked.append(request.url))
+    seen.press("Control+k")
+    seen.page.keyboard.type(f"00-{'0' * 32}-{turn['turn']}-01")
+    seen.page.wait_for_selector(f".palette [role=option]:text-matches('^turn {turn['turn']}')")
+    looked = [url for url in asked if "/api/lookup" in url or "/api/names" in url]
+    assert len(looked) < 20, "not one for each key: the store answers one at a time"
 
 
 def test_the_policy_stops_what_is_injected(look: Look, demo_page: ServedPage) -> None:

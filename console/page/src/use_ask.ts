@@ -89,7 +89,8 @@ interface State<A> {
 }
 
 /** Ask whenever the question changes, and while the page is visible once more `every` so many
- * seconds, whose cost is then not noted; `null` asks nothing. */
+ * seconds, whose cost is then not noted; `null` asks nothing. A question that changes with each key
+ * is asked at the first one and after the last: the store answers one at a time. */
 export function useAsk<N extends Name>(
   name: N,
   query: Query<N> | null,
@@ -100,6 +101,7 @@ export function useAsk<N extends Name>(
   const [state, setState] = useState<State<Answer<N>>>(() => known(key));
   const question = useRef(query);
   question.current = query;
+  const changed = useRef(Number.NEGATIVE_INFINITY);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` is the question as text, and another round asks it again.
   useLayoutEffect(() => {
@@ -108,19 +110,25 @@ export function useAsk<N extends Name>(
     const leaving = new AbortController();
     const slow = setTimeout(() => setState((now) => ({ ...now, slow: true })), PATIENCE);
     if (remembered.has(key)) setState(known(key));
-    together(name, asked, key, leaving.signal)
-      .then((reply) => {
-        if (leaving.signal.aborted) return;
-        remember(key, reply.answer);
-        if (!every) note(reply.took);
-        setState({ key, answer: reply.answer, error: null, slow: false });
-      })
-      .catch((error: unknown) => {
-        if (leaving.signal.aborted) return;
-        setState((now) => ({ ...now, error: asRefusal(error), slow: false }));
-      })
-      .finally(() => clearTimeout(slow));
+    const start = () =>
+      together(name, asked, key, leaving.signal)
+        .then((reply) => {
+          if (leaving.signal.aborted) return;
+          remember(key, reply.answer);
+          if (!every) note(reply.took);
+          setState({ key, answer: reply.answer, error: null, slow: false });
+        })
+        .catch((error: unknown) => {
+          if (leaving.signal.aborted) return;
+          setState((now) => ({ ...now, error: asRefusal(error), slow: false }));
+        })
+        .finally(() => clearTimeout(slow));
+    const hasty = performance.now() - changed.current < PATIENCE;
+    changed.current = performance.now();
+    const pause = hasty && setTimeout(start, PATIENCE);
+    if (!hasty) start();
     return () => {
+      if (pause) clearTimeout(pause);
       clearTimeout(slow);
       leaving.abort();
     };
