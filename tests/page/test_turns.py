@@ -133,7 +133,8 @@ def test_a_text_is_found_with_how_far_back(look: Look, demo_page: ServedPage) ->
 
 
 def test_a_hit_opens_its_own_message(look: Look, demo_page: ServedPage) -> None:
-    """Not the first place of the session: each hit of a text that many messages have."""
+    """Not the first place of the session: each hit of a text that many messages have. What is
+    found is in the window."""
     answer = demo_page.ask("/api/find?project=demo&text=lighthouse").json()
     order = list(dict.fromkeys(one["session"] for one in answer["hits"]))
     wanted = sorted(answer["hits"], key=lambda one: order.index(one["session"]))
@@ -147,7 +148,13 @@ def test_a_hit_opens_its_own_message(look: Look, demo_page: ServedPage) -> None:
     for hit, target in zip(wanted, targets, strict=True):
         seen.turn_to(target.removeprefix(seen.served.address))
         seen.page.wait_for_function(
-            "has => document.querySelector('[aria-current=true].row')?.textContent.includes(has)",
+            """has => {
+              const row = document.querySelector("[aria-current=true].row");
+              const seen = [...(CSS.highlights.get("found") ?? [])].find(
+                (one) => row?.contains(one.startContainer) && one.getClientRects().length);
+              const top = seen?.getBoundingClientRect().top ?? 100;
+              return row?.textContent.includes(has) && top > 60 && top < innerHeight - 60;
+            }""",
             arg=hit["match"] + re.split(r"[\n\"\\*|{}]", hit["after"])[0][:30],
         )
 

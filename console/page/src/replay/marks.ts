@@ -23,12 +23,13 @@ function rangesOf(text: string, within: Element): Range[] {
   return ranges;
 }
 
-/** The first mark in the chosen row, or after it. */
+/** The first mark in the chosen row, or after it, that is seen: a line of a folded tool is not. */
 function firstFrom(ranges: readonly Range[], row: Element): Range | undefined {
-  return ranges.find(({ startContainer }) => {
-    const place = row.compareDocumentPosition(startContainer);
-    return place & (Node.DOCUMENT_POSITION_CONTAINED_BY | Node.DOCUMENT_POSITION_FOLLOWING);
-  });
+  const from = Node.DOCUMENT_POSITION_CONTAINED_BY | Node.DOCUMENT_POSITION_FOLLOWING;
+  return ranges.find(
+    (range) =>
+      row.compareDocumentPosition(range.startContainer) & from && range.getClientRects().length,
+  );
 }
 
 export function useMarks(text: string, at: string): void {
@@ -37,14 +38,17 @@ export function useMarks(text: string, at: string): void {
     const rows = document.querySelector(".rows");
     if (!text || !rows || !("highlights" in CSS)) return;
     let timer = 0;
-    let brought = false;
+    // Texts that come above it push it away, until somebody moves.
+    let moved = false;
+    const leaving = new AbortController();
+    for (const name of ["wheel", "keydown", "pointerdown"])
+      addEventListener(name, () => (moved = true), { passive: true, signal: leaving.signal });
     const mark = () => {
       const ranges = rangesOf(text, rows);
       CSS.highlights.set(NAME, new Highlight(...ranges));
       const row = rows.querySelector("[aria-current=true]");
       const first = row && firstFrom(ranges, row);
-      if (brought || !first) return;
-      brought = true;
+      if (moved || !first) return;
       const { top } = first.getBoundingClientRect();
       if (top < 80 || top > innerHeight / 3) scrollBy(0, top - innerHeight / 4);
     };
@@ -57,6 +61,7 @@ export function useMarks(text: string, at: string): void {
     later();
     return () => {
       clearTimeout(timer);
+      leaving.abort();
       changes.disconnect();
       CSS.highlights.delete(NAME);
     };
