@@ -17,6 +17,8 @@ export interface Plotted {
   readonly series: readonly Series[];
   readonly bars: boolean;
   readonly written: (value: number) => string;
+  /** What ticks may be apart, where that is no power of ten. */
+  readonly steps?: readonly number[] | undefined;
   readonly chosen: (since: number, until: number) => void;
   /** A click on a stretch, and on the bar of a series in it. */
   readonly opened?: ((at: number, series: number | null) => void) | undefined;
@@ -63,6 +65,7 @@ export function draw(element: HTMLElement, plotted: Plotted, sync: string): () =
       },
       {
         ...axis,
+        ...(plotted.steps && { incrs: [...plotted.steps] }),
         size: (_, values) => 16 + 7 * Math.max(...(values ?? [""]).map((one) => one?.length ?? 0)),
         grid: {
           stroke: color("--line"),
@@ -120,7 +123,10 @@ function powerOfTen(tick: number): number | null {
 
 /** Without zeros at its end: `$0.06`, `10 s`. */
 function round(written: string): string {
-  return written.replace(/(\.\d*?)0+(?=\D*$)/, "$1").replace(/\.(?=\D*$)/, "");
+  return written
+    .replace(/( 00? [hms])+$/, "")
+    .replace(/(\.\d*?)0+(?=\D*$)/, "$1")
+    .replace(/\.(?=\D*$)/, "");
 }
 
 /** The series whose bar is at a height; `null` above all. */
@@ -182,7 +188,8 @@ function stacked(series: readonly Series[]): Series[] {
 }
 
 const WEEKDAY = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric" });
-const MONTH = new Intl.DateTimeFormat("en-GB", { month: "short", day: "numeric" });
+const DATE = new Intl.DateTimeFormat("en-GB", { month: "short", day: "numeric" });
+const MONTH = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" });
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const EXACT = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
@@ -191,7 +198,7 @@ function clock(ticks: readonly number[], step: number): string[] {
   let known = "";
   return ticks.map((tick) => {
     const time = new Date(tick * 1000);
-    if (step > 7 * DAY) return MONTH.format(time);
+    if (step > 7 * DAY) return (step >= 28 * DAY ? MONTH : DATE).format(time);
     const day = WEEKDAY.format(time);
     if (step >= DAY) return day;
     const shown = (step >= 60 ? CLOCK : EXACT).format(time);

@@ -54,10 +54,10 @@ function Places() {
           <PlacesOf group={group} />
         </section>
       ))}
-      <Views />
       <section aria-label="Settings">
         <PlacesOf group="Settings" />
       </section>
+      <Views />
     </div>
   );
 }

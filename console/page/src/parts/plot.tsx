@@ -22,6 +22,7 @@ interface Props {
   /** Bars, each on top of the one before, instead of lines. */
   bars?: boolean;
   written: (value: number | null) => string;
+  steps?: readonly number[];
   /** The address of what a stretch is made of, or of its part in a series. */
   target?: (stretch: number, series: number | null) => string;
   /** Where the series are named elsewhere. */
@@ -51,7 +52,7 @@ export function Swatch({ color }: { color: string }) {
 }
 
 function Drawn(props: Props) {
-  const { label, times, width, series, bars = false, written, target } = props;
+  const { label, times, width, series, bars = false, written, steps, target } = props;
   const place = useRef<HTMLDivElement>(null);
   const { file, failed } = useFile<typeof Charts>("/static/charts.js");
   const key = JSON.stringify([times, series]);
@@ -64,6 +65,7 @@ function Drawn(props: Props) {
       series,
       bars,
       written,
+      steps,
       chosen: (since: number, until: number) =>
         setParams({ since: momentOf(since), until: momentOf(until) }),
       opened: target && ((at: number, line: number | null) => go(target(at, line))),

@@ -269,6 +269,16 @@ function filterOf({ models }: ModelCost): string {
     .join(" ");
 }
 
+const MINUTE = 60;
+const HOUR = 3_600;
+/** Seconds between two ticks. */
+const STEPS = [
+  ...[0.001, 0.01, 0.1, 1].flatMap((one) => [one, 2 * one, 5 * one]),
+  ...[10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((one) => one * MINUTE),
+  ...[1, 2, 6, 12, 24, 48, 240, 1_000, 10_000].map((one) => one * HOUR),
+];
+
 function Durations({ trend }: { trend: Trend }) {
   const of = (figure: "p50_seconds" | "p95_seconds") =>
     trend.buckets.map(({ figures }) => figures[figure]);
@@ -288,6 +298,7 @@ function Durations({ trend }: { trend: Trend }) {
         },
       ].filter(({ values }) => values.some((value) => value !== null))}
       written={(value) => (value === 0 ? "0" : seconds(value))}
+      steps={STEPS}
       target={(stretch) => turnsOf(trend, stretch, "")}
     />
   );

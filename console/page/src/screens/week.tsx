@@ -39,7 +39,7 @@ function Parts({ answer, project }: { answer: WeekAnswer; project: string }) {
   const last = new Date(Date.parse(answer.until) - 1).toISOString();
   return (
     <>
-      <p>
+      <p class="switches">
         <a href={of(answer.before)}>
           <Icon name="arrow-left" /> {answer.before}
         </a>{" "}
