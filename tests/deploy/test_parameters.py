@@ -44,6 +44,8 @@ LOOKED_AT = {
         *("', '.join(names)", "', '.join(values)"),
     },
     "follower.py": {"rewritten(TurnSummary, _RESTED)"},
+    # Hexadecimal digits: ids of rows, which are hashes, and a session's id, by unhex().
+    "families.py": {"tables.everywhere(record)", "condition"},
     "telemetry_join.py": {"record.table", "key", "rewritten(record, new)"},
     "lookup.py": {"kind", "column", "place", "table", "_TESTS[how]"},
     "inventory.py": {"kind", "column", "table", "turns"},

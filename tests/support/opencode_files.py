@@ -9,7 +9,7 @@ from typing import Any
 
 
 def session(id_: str, parent: str | None = None) -> dict[str, Any]:
-    times = {"created": 1_770_000_000_000, "updated": 1_770_000_009_000}
+    times = {"created": 1, "updated": 9}
     place = {"projectID": "p", "directory": "/w", "version": "1.3.0", "title": "T"}
     return {"id": id_, "parentID": parent, "time": times, **place}
 
@@ -53,7 +53,7 @@ def exchange(id_: str, *, child: str = "") -> list[tuple[dict[str, Any], list[di
     named = [
         {"id": f"prt_{id_}_{n}", "messageID": answer["id"], **part} for n, part in enumerate(parts)
     ]
-    prompt = {"id": f"prt_{id_}_p", "messageID": user["id"], "type": "text", "text": "Go"}
+    prompt = {"id": f"prt_{id_}_p", "messageID": user["id"], "type": "text", "text": f"Go {id_}"}
     return [(user, [prompt]), (answer, named)]
 
 

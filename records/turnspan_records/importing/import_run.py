@@ -134,7 +134,8 @@ class _Writer:
         report.seen.update(part.seen)
         for problem in part.problems:
             report.add_problem(problem)
-        self._position = part.position or self._position
+        if part.ask is None or self._ask(part.ask):
+            self._position = part.position or self._position
         if len(self._batch) >= _ROWS_TOGETHER or self._batch.content >= _CONTENT_TOGETHER:
             self._write()
 
@@ -202,6 +203,15 @@ class _Writer:
         self._outbox.add(batch, self._not_written)
         self._outbox.write()
         report.reached = position, rows
+
+    def _ask(self, ask: Callable[[Store], None]) -> bool:
+        """Whether the store was there."""
+        self._write()
+        self._ship()
+        if not self._report.waiting:
+            with self._opener() as store:
+                ask(store)
+        return not self._report.waiting
 
     def _ship(self) -> None:
         try:

@@ -53,6 +53,9 @@ class Part:
     seen: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     """What became of the source's rows, each counted once: (table or file, what) -> rows."""
     problems: list[Problem] = field(default_factory=list[Problem])
+    ask: Callable[[Store], None] | None = None
+    """Called with the store when all before the part has landed: what only that knows or can undo.
+    While the store is away it is not, and ``position`` is not noted."""
     position: str = ""
     """Where to go on once this part is imported; empty: as before."""
 

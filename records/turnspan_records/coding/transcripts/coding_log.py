@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -15,24 +14,18 @@ from turnspan.runtime.guard import errors
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.coding.telemetry_join import TelemetryJoin
 from turnspan_records.coding.transcripts.events import CodingEvent
+from turnspan_records.coding.transcripts.families import SessionFamilies
 from turnspan_records.coding.transcripts.lines import Item, is_rewritten, items_of
 from turnspan_records.coding.transcripts.position import (
-    BEGINNING,
     NO_FAMILY,
     FileState,
     TranscriptPosition,
-    family_of,
-    key_of,
 )
 from turnspan_records.coding.transcripts.reader import CodingTool
 from turnspan_records.coding.transcripts.sessions import (
-    SessionBeginning,
     TranscriptSession,
-    beginning_of,
     changed_sessions,
-    earlier_beside,
     events_of,
-    in_order,
     lines_after,
     merged,
     modified,
@@ -50,8 +43,6 @@ _WAITS: Final = "still being written: it waits"
 _SHOWN: Final = 200
 _POSITION_EVERY: Final = 8 * 2**20
 """Bytes that are read between two positions: one names every file."""
-_RELATIVES: Final = 200_000
-"""Messages that are remembered of sessions for those that go on with them."""
 LIVE_SECONDS: Final = 3600
 """How long after its last line a turn that has not ended is said to run."""
 _ALL: Final = 2**62
@@ -88,8 +79,6 @@ class CodingLog:
         self._live = live
         self._read = 0
         self._changed: list[TranscriptSession] | None = None
-        self._relatives: dict[Path, tuple[SessionBeginning | None, list[str]]] = {}
-        """How sessions begin that others go on with, and their messages: each is read once."""
 
     def again(self, position: str) -> str:
         """The position from which all is imported anew; times that no file says stay."""
@@ -105,32 +94,27 @@ class CodingLog:
         """The turns of the user that are new or have grown, session by session."""
         position = TranscriptPosition.of(after)
         yield from self._unknown(position)
-        changed = self._sessions(position)
-        ranks = {key: rank for rank, key in enumerate(position.files)}
-        families = self._families(position, {path for each in changed for path in each.files})
-        changed.sort(key=lambda s: ranks.get(key_of(s.files[0]), len(ranks)))
-        begun = [(each, _beginning(each)) for each in changed]
-        known = [one for one in begun if key_of(one[0].files[0]) in ranks]
-        for session, first in (*known, *in_order(begun[len(known) :])):
+        families = SessionFamilies(self._files, position, self._alone)
+        if firsts := families.begin(self._sessions(position)):
+            yield Part(ask=lambda store: families.ask(store, firsts))
+        remade: dict[Path, FileState] = {}
+        for session in families.ordered(self._sessions(position)):
             main = session.files[0]
-            rank = ranks.get(key_of(main), len(ranks))
             try:
-                family = NO_FAMILY if first is None else family_of(first.call)
-                if position.get(main).family not in (NO_FAMILY, family):  # it was written anew
-                    position.set(main, BEGINNING)
-                earlier = [other for at, other in families.get(family, ()) if at <= rank]
-                if first and main in self._alone and position.get(main).family == NO_FAMILY:
-                    earlier += earlier_beside(session, first, self._files)
-                elsewhere = self._elsewhere(session, first, earlier, position.get(main).repeated)
-                yield from self._session(session, position, family, elsewhere)
+                yield from self._session(session, position, families)
             except (OSError, SourceLogError) as error:  # deleted meanwhile, perhaps
                 yield Part(problems=[Problem(str(main), str(error).rstrip("."))])
                 continue
-            if family != NO_FAMILY:
-                families.setdefault(family, []).append((rank, session))
+            if main in families.remade:  # it is, when what it had recorded is withdrawn
+                remade[main] = position.get(main)
+                position.set(main, remade[main].anew())
         self._changed = None
-        self._relatives.clear()
         yield Part(position=str(position))
+        if not families.withdrawn:
+            return
+        for main, state in remade.items():
+            position.set(main, state)
+        yield Part(ask=families.withdraw, position=str(position))
 
     def complete(self, store: Store) -> None:
         """Take from the agents' telemetry what it measures."""
@@ -142,20 +126,6 @@ class CodingLog:
         if self._changed is None:
             self._changed = changed_sessions(self._files, position)
         return self._changed
-
-    def _families(
-        self, position: TranscriptPosition, changed: set[Path]
-    ) -> dict[bytes, list[tuple[int, TranscriptSession]]]:
-        """The sessions that have not changed, by what they begin with, each with its place among
-        all that were imported: what stands in two is the first one's."""
-        ranks = {key: rank for rank, key in enumerate(position.files)}
-        found: dict[bytes, list[tuple[int, TranscriptSession]]] = {}
-        for path, tool in self._files.items():
-            family = position.get(path).family
-            if tool is not None and family != NO_FAMILY and path not in changed:
-                known = TranscriptSession(tool, [path])
-                found.setdefault(family, []).append((ranks[key_of(path)], known))
-        return found
 
     def _unknown(self, position: TranscriptPosition) -> Iterator[Part]:
         """The lines of files that no known tool wrote."""
@@ -174,43 +144,21 @@ class CodingLog:
             position.set(path, FileState(now, NO_FAMILY, size, 0))
             yield part
 
-    def _elsewhere(
-        self,
-        session: TranscriptSession,
-        first: SessionBeginning | None,
-        family: Sequence[TranscriptSession],
-        repeated: int,
-    ) -> frozenset[str]:
-        """The messages of a session that stand in one that was imported before, and the first
-        ``repeated``, which stood in one that may be gone."""
-        found = set(_message_ids(session)[:repeated] if repeated else ())
-        for other in family:
-            path = other.files[0]
-            if path not in self._relatives:
-                if sum(len(ids) for _, ids in self._relatives.values()) >= _RELATIVES:
-                    self._relatives.clear()
-                self._relatives[path] = beginning_of(other), _message_ids(other)
-            beginning, ids = self._relatives[path]
-            if first is None or beginning is None or beginning.session_id == first.session_id:
-                continue  # the same session: its rows are the same
-            found.update(ids)
-        return frozenset(found)
-
     # -- a session ------------------
 
     def _session(
         self,
         session: TranscriptSession,
         position: TranscriptPosition,
-        family: bytes,
-        elsewhere: frozenset[str],
+        families: SessionFamilies,
     ) -> Iterator[Part]:
         tool, main = session.tool, session.files[0]
         states = [state_of(path, position) for path in session.files]
-        base = states[0].time or modified(main)
+        base, elsewhere = states[0].time or modified(main), families.elsewhere(session)
+        done, rows = _turns_done(session, states), set[str]()
         builder = TurnBuilder(
             tool.kind,
-            done=states[0].turns,
+            done=done,
             elsewhere=elsewhere,
             time=base * 10**9,
             live=self._live and rested(session) < LIVE_SECONDS,
@@ -248,15 +196,21 @@ class CodingLog:
             if is_new:
                 count.seen[tool.kind, word] += 1
             for part in self._made(builder, position, main, base):
+                rows.update(_rows(part))
                 yield _with(count, part)
         turns = max(states[0].turns, builder.turns - 1, builder.repeated)
-        yield from (
-            _with(count, part) for part in self._made(builder, position, main, base, last=True)
-        )
+        for part in self._made(builder, position, main, base, last=True):
+            rows.update(_rows(part))
+            yield _with(count, part)
+        families.withdraw_after(session, rows)
+        families.take_back(builder.withheld)
+        if any(state.family != NO_FAMILY for state in states[1:]):  # it was imported by itself
+            families.take_back(builder.alone)
         lines, time = not is_rewritten(main), base if builder.untimed else 0
-        own = (n for n, id_ in enumerate(builder.message_ids, 1) if id_ in elsewhere)
+        own = (n for n, message in enumerate(builder.messages, 1) if message in elsewhere)
         for path, end in zip(session.files, ends, strict=True):
             position.set(path, FileState(session.stamps[path], NO_FAMILY, end, 0))
+        family = families.family(session)
         state = FileState(session.stamps[main], family, ends[0], turns if lines else 0, time)
         position.set(main, replace(state, repeated=max(own, default=0)))
         self._place(count, position)
@@ -285,18 +239,23 @@ class CodingLog:
             part.position = str(position)
 
 
-def _beginning(session: TranscriptSession) -> SessionBeginning | None:
-    with suppress(OSError, SourceLogError):  # its import says what is wrong
-        return beginning_of(session)
-    return None
-
-
-def _message_ids(session: TranscriptSession) -> list[str]:
-    """Of its prompts and calls, in their order."""
+def _turns_done(session: TranscriptSession, states: Sequence[FileState]) -> int:
+    """Turns of a session that are in the store: a subagent's file may come later than they did."""
+    done = states[0].turns
+    new = {number for number, state in enumerate(states) if not state.size}
+    if not (done and new):
+        return done
     builder = TurnBuilder(session.tool.kind, done=_ALL)
     for number, event in events_of(session):
         builder.add(event, number)
-    return builder.message_ids
+        if number in new:
+            return min(done, max(0, builder.turns - 1))
+    return done
+
+
+def _rows(part: Part) -> Iterator[str]:
+    """The ids of a part's rows."""
+    return (f"{span.context.span_id:016x}" for span in part.spans if span.context is not None)
 
 
 def _problem(path: Path, item: Item, why: str) -> Problem:

@@ -60,6 +60,8 @@ class UserMessage:
     """What the user typed, where the parts have it in the tool's way."""
     attributes: dict[str, Any] = field(default_factory=dict[str, Any])
     """Of the tools' results that stand in its parts."""
+    origin: str = ""
+    """What it has in common with its copies in forks, where those have ids of their own."""
 
 
 @dataclass(slots=True)
@@ -85,6 +87,7 @@ class AgentCall:
     error_message: str = ""
     parameters: dict[str, Any] = field(default_factory=dict[str, Any])
     attributes: dict[str, Any] = field(default_factory=dict[str, Any])
+    origin: str = ""
 
 
 @dataclass(slots=True)

@@ -11,17 +11,20 @@ is within ``output``, or (since 1.3) beside it: ``total`` says which. All 0 has 
 A compaction is a prompt of the tool's own and the summary that answers it; the messages from
 ``tail_start_id`` to that prompt stay, and follow the summary.
 ``cost`` is in USD; with counted tokens, 0 is what was paid (a subscription).
+A fork (``Session.fork``) names no parent. Its messages are copied with new ids, but with their
+times, counts and texts, which tell that they are the same.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
 from turnspan.content.media import digest_media
-from turnspan.content.model import Part
+from turnspan.content.model import Part, dumps
 from turnspan.turn.turn import TokenUsage
 from turnspan_records.coding.transcripts.content_parts import call_part, parts_of
 from turnspan_records.coding.transcripts.events import (
@@ -84,6 +87,9 @@ class OpenCodeReader(TranscriptReader):
         """Of it: the first message that it keeps, and the last one."""
         self._last: dict[str, str] = {}
         """The last message so far, by session."""
+        self._origins: set[str] = set()
+        self._began: dict[str, int] = {}
+        """When sessions were made, in ns."""
 
     def take(self, line: WireFields) -> str:
         """As ``TranscriptReader``."""
@@ -127,7 +133,9 @@ class OpenCodeReader(TranscriptReader):
             said = _said(parts)
             texts = [part for part in parts if part.get("type") == "text"]
             own = not said or (bool(texts) and all(p.get("synthetic") is True for p in texts))
-            self.emit(UserMessage(id_, _time(message, "created"), said, injected=own))
+            event = UserMessage(id_, _time(message, "created"), said, injected=own)
+            event.origin = self._origin(message, said)
+            self.emit(event)
         elif message.get("role") == "assistant":
             self._assistant(id_, message, parts)
 
@@ -143,6 +151,7 @@ class OpenCodeReader(TranscriptReader):
             start.parent_session, start.agent_id = parent, self._session
             start.agent_name = info.text("agent") or "subagent"
         self._starts[self._session] = start
+        self._began[self._session] = _time(info, "created")
         return self.emit(start)
 
     def _assistant(self, id_: str, message: WireFields, parts: list[WireFields]) -> None:
@@ -167,6 +176,8 @@ class OpenCodeReader(TranscriptReader):
             error_message=words,
             attributes=message.others(*_MESSAGE),
         )
+        if "completed" in message.object("time"):
+            call.origin = self._origin(message, call.parts)
         changed = [part for part in parts if part.get("type") in ("patch", "retry")]
         if changed:
             call.attributes["parts"] = [part.others(*_PART) for part in changed]
@@ -185,6 +196,18 @@ class OpenCodeReader(TranscriptReader):
                 compaction.kept, compaction.parent = self._tail, self._before
             self._tail = ""
             self.emit(compaction)
+
+    def _origin(self, message: WireFields, said: list[Part]) -> str:
+        """What a message and its copies in forks have in common. Two sessions may begin in the same
+        millisecond; a copy is older than its session."""
+        if not (created := _time(message, "created")):
+            return ""
+        facts = [message.get(name) for name in ("role", "time", "tokens", "cost", "modelID")]
+        origin = hashlib.sha256(dumps([facts, said])).hexdigest()[:32]
+        if origin in self._origins and created >= self._began.get(self._session, 0):
+            return ""
+        self._origins.add(origin)
+        return origin
 
     def _run(self, message: str, part: WireFields) -> None:
         """A tool's run, once it has ended."""

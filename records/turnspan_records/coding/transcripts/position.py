@@ -83,6 +83,14 @@ class TranscriptPosition:
         """A file is imported so far."""
         self.files[key_of(path)] = state
 
+    def place(self, path: Path, before: Path | None) -> None:
+        """Where a new file belongs: before one that is known, or (None) behind all."""
+        order, later = list(self.files), None if before is None else key_of(before)
+        order.insert(order.index(later) if later in self.files else len(order), key_of(path))
+        files = {key: self.files.get(key, BEGINNING) for key in order}
+        self.files.clear()
+        self.files.update(files)
+
     def again(self) -> TranscriptPosition:
         """The position from which everything is imported anew, in the same order (a message is of
         the session that was imported first) and at the same times."""

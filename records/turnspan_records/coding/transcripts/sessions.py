@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 import time
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,13 +17,13 @@ from turnspan_records.coding.transcripts.lines import Item, is_rewritten, items_
 from turnspan_records.coding.transcripts.position import FileState, TranscriptPosition, stamp_of
 from turnspan_records.coding.transcripts.reader import CodingTool
 from turnspan_records.importing.files.source_file import unreadable
-from turnspan_records.importing.sources import SourceLogError
+from turnspan_records.importing.ids import span_id
 from turnspan_records.importing.transcripts.fields import nanoseconds
 
 _TIME: Final = re.compile(
     rb'"(?:timestamp|time|startTime|start_time|created_at|created)"\s*:\s*"?([^",}]+)'
 )
-_ID: Final = re.compile(rb'"(?:\w*[iI]d|uuid)"\s*:\s*"([^"]{1,128})"')
+_ID: Final = re.compile(rb'"(?:\w*[iI][dD]|uuid)"\s*:\s*"([^"]{1,128})"')
 _HEAD: Final = 2**16
 
 
@@ -49,6 +49,8 @@ class SessionBeginning:
     session_id: str
     call: str
     """The id of the first call, the same in all of them."""
+    row: str
+    """The id of that call's row."""
     parent: str
     """The session that it says it goes on with; empty where it says none."""
 
@@ -129,50 +131,27 @@ def beginning_of(session: TranscriptSession) -> SessionBeginning | None:
         if isinstance(event, SessionStart):
             session_id, parent = session_id or event.session_id, parent or event.parent_session
         elif isinstance(event, AgentCall):
-            return SessionBeginning(session_id, event.message_id, parent)
+            row = f"{span_id(session.tool.kind, 'call', event.message_id):016x}"
+            return SessionBeginning(session_id, event.origin or event.message_id, row, parent)
     return None
 
 
-def in_order(
-    sessions: Sequence[tuple[TranscriptSession, SessionBeginning | None]],
-) -> Iterator[tuple[TranscriptSession, SessionBeginning | None]]:
-    """The same, but each behind the one that it says it goes on with."""
-    by_id = {first.session_id: (each, first) for each, first in sessions if first is not None}
-    done: set[Path] = set()
-    for one in sessions:
-        chain = [one]
-        while (first := chain[-1][1]) is not None and first.parent in by_id:
-            parent = by_id[first.parent]
-            if parent in chain:
-                break
-            chain.append(parent)
-        for session, first in reversed(chain):
-            if session.files[0] not in done:
-                done.add(session.files[0])
-                yield session, first
-
-
-def earlier_beside(
-    session: TranscriptSession, first: SessionBeginning, imported: Container[Path]
-) -> list[TranscriptSession]:
+def sessions_beside(
+    session: TranscriptSession, imported: Container[Path]
+) -> Iterator[TranscriptSession]:
     """The sessions in files beside a session's (of Codex: of all days), but those that are
-    ``imported`` too, that it goes on with."""
+    ``imported`` too, that have something in common with it."""
     main = session.files[0]
     folder = main.parent
     while folder.name.isdigit():
         folder = folder.parent
-    ids, found = _ids(main), list[tuple[TranscriptSession, SessionBeginning | None]]()
+    ids = _ids(main)
     for path in sorted(folder.rglob("*") if folder != main.parent else folder.iterdir()):
         if path in imported or not path.is_file() or not session.tool.is_transcript(path):
             continue
-        other = TranscriptSession(session.tool, [path])
-        with suppress(OSError, SourceLogError):  # it is not imported: who imports it is told
-            if not ids.isdisjoint(_ids(path)) and _has_changed(other, TranscriptPosition()):
-                found.append((other, beginning_of(other)))
-    alike = [(other, one) for other, one in found if one is not None and one.call == first.call]
-    ordered = sorted([*alike, (session, first)], key=lambda each: _age(each[0]))
-    names = [each for each, _ in in_order(ordered)]
-    return names[: names.index(session)]
+        with suppress(OSError):  # it is not imported: who imports it is told
+            if not ids.isdisjoint(_ids(path)):
+                yield TranscriptSession(session.tool, [path])
 
 
 def _ids(path: Path) -> frozenset[bytes]:

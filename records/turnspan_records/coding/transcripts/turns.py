@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from turnspan import semconv
-from turnspan.content.model import TOOL_CALL_RESPONSE, Message, as_text, dumps_text
+from turnspan.content.model import TOOL_CALL, TOOL_CALL_RESPONSE, Message, as_text, dumps_text
 from turnspan_records.coding.transcripts.coding_turn import AwaitedTool, CodingTurn
 from turnspan_records.coding.transcripts.events import (
     AgentCall,
@@ -28,6 +28,7 @@ from turnspan_records.coding.transcripts.history import (
     SessionHistory,
     SessionMessages,
 )
+from turnspan_records.importing import ids
 from turnspan_records.importing.sources import Part
 
 _KEPT_RESULTS: Final = 4_096
@@ -71,7 +72,9 @@ class TurnBuilder:
     ) -> None:
         self._kind = kind
         self._done = done
-        self._elsewhere = elsewhere
+        self._elsewhere = set(elsewhere)
+        self._origins: dict[str, str] = {}
+        """Of messages that have one, in which session it was first."""
         self._time = time
         self._live = live
         self._threads: dict[tuple[str, str], AgentThread] = {}
@@ -91,8 +94,12 @@ class TurnBuilder:
         """How many of them, from the first on, are of another session."""
         self.untimed = False
         """Whether something had no time at all."""
-        self.message_ids: list[str] = []
-        """Of prompts and calls, in their order."""
+        self.messages: dict[str, int] = {}
+        """Prompts and calls, in their order, with their times."""
+        self.withheld: dict[str, set[str]] = {}
+        """By session, the ids of rows that are an earlier session's."""
+        self.alone: dict[str, set[str]] = {}
+        """By session, the rows (and traces) of its subagents' files where its own is not there."""
 
     def add(self, event: CodingEvent, file: int = 0) -> bool | None:
         """Take an event; whether it is of a message that is not known already (None: of none).
@@ -110,8 +117,15 @@ class TurnBuilder:
         known = self._entries.get(event.message_id) if event.message_id else None
         if known is not None:
             thread.last = known
+            if isinstance(event, UserMessage | AgentCall):
+                self.alone.setdefault(thread.start.session_id, set()).update(self._rows(event))
             return False
         self._moment(thread, event.time)
+        if isinstance(event, UserMessage | AgentCall) and event.origin:
+            session = thread.start.session_id
+            first = self._origins.setdefault(event.origin, session)
+            if first != session or event.origin in self._elsewhere:
+                self._elsewhere.add(event.message_id)
         if isinstance(event, UserMessage):
             self._user(thread, event)
         elif isinstance(event, AgentCall):
@@ -196,6 +210,7 @@ class TurnBuilder:
         around = asking if asking.root is root else root
         turn = CodingTurn(self._kind, facts, prompt, thread.time, asked=self._asked, around=around)
         turn.parent_turn_id = asking.turn_id
+        self.alone.setdefault(thread.start.session_id, set()).add(self._trace(prompt))
         turn.number, turn.recorded, turn.foreign = root.number, root.recorded, root.foreign
         root.nested.append(turn)
         thread.turn = turn
@@ -208,6 +223,8 @@ class TurnBuilder:
         turn = self._root = CodingTurn(self._kind, facts, prompt, thread.time, asked=self._asked)
         turn.number = self.turns
         turn.foreign = prompt.message_id in self._elsewhere
+        if turn.foreign:
+            self._withhold(turn)
         turn.recorded = self.turns > self._done and not turn.foreign
         if turn.foreign and self.repeated == self.turns - 1:
             self.repeated += 1
@@ -238,6 +255,27 @@ class TurnBuilder:
         # The other session's turn goes on here, in its own way.
         return self._open(thread, replace(turn.prompt, message_id=f"{message_id}:turn"))
 
+    def _trace(self, prompt: UserMessage) -> str:
+        return f"{ids.trace_id(self._kind, 'turn', prompt.message_id):032x}"
+
+    def _row(self, *parts: object) -> str:
+        return f"{ids.span_id(self._kind, *parts):016x}"
+
+    def _rows(self, event: UserMessage | AgentCall) -> list[str]:
+        """The rows of a prompt, or of a call and the tools that it asks for."""
+        if isinstance(event, UserMessage):
+            return [self._row("turn", event.message_id)]
+        tools = [as_text(p.get("id")) for p in event.parts if p.get("type") == TOOL_CALL]
+        named = [self._row("tool", event.message_id, tool) for tool in tools]
+        return [self._row("call", event.message_id), *named]
+
+    def _withhold(self, turn: CodingTurn, *rows: str) -> None:
+        """Rows, and the turn that they would be in, are an earlier session's."""
+        found = self.withheld.setdefault(turn.session.session_id, set())
+        found.update(rows)
+        if turn.foreign:
+            found.update((turn.turn_id, self._trace(turn.root.prompt)))
+
     # -- the kinds of events ------------------
 
     def _user(self, thread: AgentThread, event: UserMessage) -> None:
@@ -245,20 +283,22 @@ class TurnBuilder:
         message = {"role": event.role, "parts": event.parts}
         if not event.injected:
             self._open(thread, event)
-            self.message_ids.append(event.message_id)
+            self.messages[event.origin or event.message_id] = thread.time
         self._enter(thread, event.message_id, before, [message] if event.parts else [])
 
     def _call(self, thread: AgentThread, event: AgentCall) -> None:
         before = self._before(thread, event.parent)
         began = before.content.when if before is not None else thread.time
         turn = self._running(thread, event.message_id)
-        self.message_ids.append(event.message_id)
+        self.messages[event.origin or event.message_id] = thread.time
         message = {"role": "assistant", "parts": event.parts}
         entry = self._enter(thread, event.message_id, before, [message] if event.parts else [])
         history = self._histories.setdefault(thread.start.session_id, SessionHistory())
         if event.message_id in self._elsewhere and not turn.turn.rounds:
             # All of it stands elsewhere, also if its prompt has a new id.
             turn.recorded, turn.foreign = False, True
+        if event.message_id in self._elsewhere:
+            self._withhold(turn, *self._rows(event))
         if not turn.recorded or event.message_id in self._elsewhere:
             if turn.number <= self._done and event.message_id not in self._elsewhere:
                 history.know(thread.start.instructions)
