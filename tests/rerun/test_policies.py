@@ -7,6 +7,8 @@ import threading
 import time
 import urllib.request
 from contextlib import suppress
+from contextvars import copy_context
+from itertools import permutations
 from typing import Any
 
 import openai
@@ -142,6 +144,59 @@ def test_conversations_at_once_do_not_mix(module_store: Store) -> None:
             thread.join()
     told = [["a0", "a1", "a2"], ["b0", "b1", "b2"]]
     assert sorted(answers.values()) == told
+
+
+@pytest.mark.parametrize("way", ["plain", "streamed", "retried"])
+def test_conversations_that_begin_alike_end_as_they_did(module_store: Store, way: str) -> None:
+    """They ask the same at the same time, then each its own. In whatever order they come again, no
+    request diverges: what follows tells whose the first reply was. The report counts both."""
+    names, together = ("a", "b", "c"), threading.Barrier(3)
+
+    def talk(url: str, headers: dict[str, str], name: str, wait: Any = int) -> list[str]:
+        client: Any = openai.OpenAI(base_url=url, api_key="k", default_headers=headers)
+        said: list[Any] = []
+        for text in ("A word?", f"And {name}?", "Bye"):
+            wait()
+            said.append({"role": "user", "content": text})
+            asked: Any = {"model": "m", "messages": said}
+            if way == "streamed":
+                with client.chat.completions.stream(**asked) as stream:
+                    message = stream.get_final_completion().choices[0].message
+            else:
+                message = client.chat.completions.create(**asked).choices[0].message
+            said.append({"role": "assistant", "content": message.content})
+        return [one["content"] for one in said[1::2]]
+
+    before: dict[str, list[str]] = {}
+    turnspan.instrument()
+    with ModelServer() as server, record() as found, turnspan.session(f"alike {way}"):
+        if way == "retried":
+            server.error(500, "later")
+        for number in range(9):
+            server.reply(f"word {number}")
+
+        def run(name: str) -> None:
+            with turnspan.agent(name):
+                before[name] = talk(server.url, {}, name, together.wait)
+
+        threads = [threading.Thread(target=copy_context().run, args=(run, n)) for n in names]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    turnspan.uninstrument()
+    recording = landed(module_store, f"alike {way}", found)
+    for order in permutations(names):
+        with rerunning(recording) as (url, headers, server_):
+            after = {
+                n: talk(url, {**headers, "x-turnspan-place": f"{n}:{n}:{n}"}, n) for n in order
+            }
+            report = server_.report()
+        assert (report.divergences, report.unasked) == ((), ())
+        assert {n: after[n][1:] for n in names} == {n: before[n][1:] for n in names}
+        assert sorted(one[0] for one in after.values()) == sorted(o[0] for o in before.values())
+        assert report.ambiguous == 2  # the last one has no choice
+        assert report.exchanged == sum(after[n][0] != before[n][0] for n in names)
 
 
 def test_tools_are_answered(module_store: Store) -> None:

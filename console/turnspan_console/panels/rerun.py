@@ -47,6 +47,15 @@ def _print_report(report: RerunReport, page: Page) -> None:
         page.line(
             (f"{vectors} with made vectors: those of embeddings are not recorded", styles.WARN)
         )
+    if report.ambiguous:
+        equal = counted(report.ambiguous, "model call")
+        page.line(
+            (
+                f"{equal} like another conversation's at the same time: which reply was whose is"
+                f" not known ({report.exchanged} exchanged)",
+                styles.WARN,
+            )
+        )
     if report.tools_answered:
         named = [f"{name} {times}" for name, times in sorted(report.tools_answered.items())]
         page.line(f"tools from the records: {one_line(', '.join(named))}")

@@ -2,6 +2,10 @@
 
 A request is looked for by its exact key (model, system prompt, tools, messages, parameters), then
 but for what varies from run to run (``likeness``). Each recorded reply is given once.
+
+Nothing tells apart conversations that begin with the same request at the same time: each may get
+the other's reply. What follows tells: a request that goes on with a reply of another conversation
+is the one that is recorded behind its own.
 """
 
 from __future__ import annotations
@@ -10,6 +14,8 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import combinations
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -29,6 +35,8 @@ from turnspan_records.again.rerun.replies import has_no_answer
 from turnspan_records.again.rerun.requests import AskedRequest, RequestPlace, RequestReader
 from turnspan_records.screens.request import sent_message
 
+_OWN_TURN: Final = 2
+"""How likely a place goes on with the turn that its own turn goes on with."""
 _TIMES: Final = {1: "once", 2: "twice"}
 _ORDINALS: Final = {2: "a second", 3: "a third"}
 _FRAMEWORKS: Final = {semconv.SCOPE_LITELLM, semconv.SCOPE_LLM, semconv.SCOPE_MANUAL}
@@ -53,6 +61,11 @@ class CallMatcher:
             self._by_key.setdefault(_key(call), []).append(call)
         self._alike: dict[tuple[str, str], bool] = {}
         """By hashes of a recorded content and one of now."""
+        self._intervals = _intervals(recording.calls)
+        self._replies = self._replies_of_equals()
+        self.ambiguous = 0
+        """Requests of which several conversations were waiting for their replies."""
+        self._exchanged: set[tuple[tuple[str, ...], str]] = set()
         self.places = Places()
         self.answered: Counter[str] = Counter()
         """How often each recorded call was given, by its span."""
@@ -72,8 +85,12 @@ class CallMatcher:
             if not waiting:
                 same = same or [one for one in self._recording.calls if self._is_like(one, asked)]
                 waiting = [one for one in same if self._waits(one, retries)]
+            if not same:
+                same = [one for one in self._recording.calls if self._goes_on_with(one, asked)]
+                waiting = [one for one in same if self._waits(one, retries)]
             if waiting:
                 found = self.places.nearest(waiting, asked.place)
+                self._count(found, waiting, asked)
                 self.answered[found.span_id] += 1
                 self.places.bind(asked.place, found)
                 return found
@@ -89,6 +106,61 @@ class CallMatcher:
                 self.answered[found.span_id] += 1
                 self.places.bind(asked.place, found)
             return found
+
+    @property
+    def exchanged(self) -> int:
+        """How many ambiguous replies were another conversation's, as what followed them tells."""
+        return len(self._exchanged)
+
+    def _replies_of_equals(self) -> dict[tuple[str, ...], set[str]]:
+        """What was answered to equal requests of conversations at the same time, by what they had
+        sent: as it was received, and as it was sent back."""
+        found: dict[tuple[str, ...], set[str]] = {}
+        for key, calls in self._by_key.items():
+            if any(self._at_once(one, other) for one, other in combinations(calls, 2)):
+                found[key[-1]] = {hash_ for one in calls for hash_ in one.output_hashes}
+        for length in {len(sent) for sent in found}:
+            for call in self._recording.calls:
+                sent = tuple(call.input_hashes[:length])
+                if sent in found and len(call.input_hashes) > length:
+                    found[sent].add(call.input_hashes[length])
+        return found
+
+    def _at_once(self, one: PlayableCall, other: PlayableCall) -> bool:
+        """Whether two calls are of turns at the same time, and were not answered alike."""
+        (began, ended), (start, end) = (self._intervals[_turn(call)] for call in (one, other))
+        apart = _turn(one) != _turn(other) and one.output_hashes != other.output_hashes
+        return apart and began < end and start < ended
+
+    def _count(
+        self, found: PlayableCall, waiting: Sequence[PlayableCall], asked: AskedRequest
+    ) -> None:
+        """Count what cannot be known of a request, and what it tells of an earlier one."""
+        if self.places.likeness(found, asked.place) < _OWN_TURN:
+            self.ambiguous += any(self._at_once(found, one) for one in waiting)
+        for at, reply in self._replaced(found, asked) or ():
+            self._exchanged.add((tuple(found.input_hashes[:at]), reply))
+
+    def _replaced(self, call: PlayableCall, asked: AskedRequest) -> list[tuple[int, str]] | None:
+        """Where a request has another conversation's reply in the place of the recorded one; None
+        where more is another."""
+        found: list[tuple[int, str]] = []
+        old = call.input_hashes
+        for at, (recorded, now) in enumerate(zip(old, asked.input_hashes, strict=False)):
+            if not self._same_message(recorded, now):
+                known = self._replies.get(tuple(old[:at]), ())
+                if not any(self._same_message(one, now) for one in known):
+                    return None
+                found.append((at, now))
+        return found
+
+    def _goes_on_with(self, call: PlayableCall, asked: AskedRequest) -> bool:
+        """Whether a request is a recorded one but for replies that were exchanged."""
+        return (
+            bool(self._replies)
+            and self._is_set_up_like(call, asked)
+            and self._replaced(call, asked) is not None
+        )
 
     def _waits(self, call: PlayableCall, retries: bool) -> bool:
         again = call.failed and (retries or has_no_answer(call))
@@ -159,11 +231,15 @@ class CallMatcher:
 
     def _is_like(self, call: PlayableCall, asked: AskedRequest) -> bool:
         old, new = call.input_hashes, asked.input_hashes
+        return self._is_set_up_like(call, asked) and self._shared(
+            zip(old, new, strict=True)
+        ) == len(new)
+
+    def _is_set_up_like(self, call: PlayableCall, asked: AskedRequest) -> bool:
         return (
             call.operation == asked.operation
             and call.request_model == asked.request_model
-            and len(old) == len(new)
-            and self._shared(zip(old, new, strict=True)) == len(new)
+            and len(call.input_hashes) == len(asked.input_hashes)
             and self._same_setup(call, asked) == 4
         )
 
@@ -209,7 +285,8 @@ class Places:
 
     def bind(self, place: RequestPlace, call: PlayableCall) -> None:
         """A place got the reply of this call."""
-        turn = (call.trace_id, call.turn_id)
+        turn = _turn(call)
+        self._holders.get(self._bound.get(place, turn), set[RequestPlace]()).discard(place)
         self._bound[place] = turn
         self._holders.setdefault(turn, set()).add(place)
         if place.trace_id:
@@ -217,18 +294,36 @@ class Places:
 
     def likeness(self, one: PlayedRecord, place: RequestPlace) -> int:
         """How likely a place goes on with a record's turn, of several that are equal."""
-        turn = (one.trace_id, one.turn_id)
+        turn = _turn(one)
         if self._bound.get(place) == turn:
-            return 3
+            return _OWN_TURN + 1
         holders = self._holders.get(turn)
         if holders:  # maybe other threads of the same turn; else it is another conversation's
             own = (place.trace_id, place.turn_id)
-            return 2 if any((at.trace_id, at.turn_id) == own for at in holders if own[1]) else -1
+            return (
+                _OWN_TURN
+                if any((at.trace_id, at.turn_id) == own for at in holders if own[1])
+                else -1
+            )
         return int((place.trace_id, one.trace_id) in self._traces)
 
     def nearest(self, equal: Sequence[PlayedRecord], place: RequestPlace) -> PlayedRecord:
         """Of equal records, in their order, the likeliest, and of those the first."""
         return max(equal, key=lambda one: self.likeness(one, place))
+
+
+def _turn(of: PlayableCall | PlayableTool) -> _Turn:
+    return of.trace_id, of.turn_id
+
+
+def _intervals(calls: Iterable[PlayableCall]) -> dict[_Turn, tuple[datetime, datetime]]:
+    """When each turn's first call began and its last one ended."""
+    found: dict[_Turn, tuple[datetime, datetime]] = {}
+    for call in calls:
+        began, ended = call.start_time, call.start_time + timedelta(seconds=call.duration)
+        first, last = found.get(_turn(call), (began, ended))
+        found[_turn(call)] = min(first, began), max(last, ended)
+    return found
 
 
 def _key(of: PlayableCall | AskedRequest) -> _Key:

@@ -30,6 +30,8 @@ class RerunReport:
     """What a rerun did. ``tools_ran`` says why tools ran for real, by their names.
 
     ``made_vectors`` counts the answers to embeddings: their vectors are made, not recorded.
+    ``ambiguous`` counts requests that several conversations had sent at the same time, and
+    ``exchanged`` those that were given another conversation's reply, as what followed tells.
     """
 
     session_id: str
@@ -37,6 +39,8 @@ class RerunReport:
     answered: int
     live: int
     made_vectors: int
+    ambiguous: int
+    exchanged: int
     tools_answered: dict[str, int]
     tools_ran: dict[str, str]
     unasked: tuple[UnaskedCall, ...]

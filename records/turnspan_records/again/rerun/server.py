@@ -129,6 +129,8 @@ class RerunServer:
                 sum(asked.values()) - counted["forked"],
                 counted["live"],
                 counted["made_vectors"],
+                self._calls.ambiguous,
+                self._calls.exchanged,
                 dict(tools.answered),
                 dict(tools.ran),
                 tuple(
