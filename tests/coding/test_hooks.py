@@ -205,6 +205,34 @@ def test_hooks_that_come_late_judge_what_was_then(server_dsn: Dsn, tmp_path: Pat
     assert work.judged() == {"edits again": "used", "edits one of two": "modified"}
 
 
+def test_an_interrupted_turn_is_judged_at_the_next_prompt(server_dsn: Dsn, tmp_path: Path) -> None:
+    """Claude Code tells no hook of it: the transcript says so. What nobody has written since is as
+    the agent left it; of the rest it counts whether something of the edit is left."""
+    work = Work(tmp_path, server_dsn)
+
+    def interrupted(text: str, name: str, old: str, new: str) -> None:
+        work.hook("UserPromptSubmit")
+        work.edit(text, **{name: (old, new)})
+        os.utime(work.repository / f"{name}.py", (work.session.time, work.session.time))
+        work.session.ask("[Request interrupted by user]")
+
+    interrupted("left", "a", "one", "1")
+    interrupted("undone", "a", "two", "2")
+    assert work.judged() == {"left": "used"}
+    work.file.write_text("1\ntwo\nmore\n")
+    interrupted("changed", "b", "", "new")
+    assert work.judged() == {"left": "used", "undone": "rejected"}
+    (work.repository / "b.py").write_text("new and more")
+    interrupted("again", "a", "more", "less")
+    judged = {"left": "used", "undone": "rejected", "changed": "modified"}
+    assert work.judged() == judged
+    work.hook("SessionEnd", work.session.time + 5)  # nobody has looked
+    assert work.judged() == judged
+    work.hook("UserPromptSubmit")
+    work.hook("UserPromptSubmit")
+    assert work.judged() == {**judged, "again": "used"}
+
+
 @pytest.mark.usefixtures("slow_users")
 def test_codex_tells_of_prompts_interruptions_and_the_end(server_dsn: Dsn, tmp_path: Path) -> None:
     """So its last turn is judged too. A turn that was cut short without a word is not: no one knows

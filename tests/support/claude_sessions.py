@@ -25,6 +25,11 @@ class ClaudeSession:
         self._parent: str | None = None
         path.parent.mkdir(parents=True, exist_ok=True)
 
+    @property
+    def time(self) -> float:
+        """When its last line was written, in seconds since the epoch."""
+        return self._at.timestamp()
+
     def ask(self, text: str) -> None:
         """A prompt of the user."""
         self._line("user", message={"role": "user", "content": text})

@@ -6,6 +6,11 @@ again: as the agent left them is ``used``, as they were before (undone, ``git re
 revert``, deleted) is ``rejected``, anything else ``modified``. The judgment's author is a machine:
 a person's holds before it (``annotation_current``).
 
+No hook tells of a turn that the user interrupts. At the next prompt, or when the session ends, the
+transcript does. How the agent left a file is then known only where nobody has written it since the
+edit: ``used``. Else it is ``rejected`` if nothing of the edits is left, ``modified`` if something
+is; a file that the agent edits again meanwhile says nothing.
+
 A hook works while the agent goes on, and may be overtaken by the next one. So what counts is when
 the agent called it: a prompt says nothing of a turn that ended later, and a file that changed later
 says nothing of what was there then.
@@ -46,6 +51,10 @@ _KEPT: Final = 30 * 86_400
 """Seconds until the notes and locks of a session that nobody ended go."""
 _LARGEST: Final = 16 * 2**20
 """Bytes of a file that is looked at."""
+_SETTLED: Final = 2.0
+"""Seconds after an edit in which its file is still written by the agent, or by its formatter."""
+_BEGUN: Final = 10**9
+"""Nanoseconds: a turn that began so shortly before its prompt's hook is that prompt's."""
 _MISSING: Final = "missing"
 _CHANGED: Final = "changed after the turn"
 
@@ -150,13 +159,7 @@ class EditJudge:
             return
         project, turn_id, began = str(turns[0][0]), str(turns[0][1]), int(turns[0][2])
         since = max(began, known.until + 1 if known is not None else 0)
-        given = {"session": self._session, "since": since, "tools": CHANGING}
-        edits = store.query(statement("coding/session_edits"), given).rows
-        by_file: dict[Path, list[FileChange]] = {}
-        for name, arguments, _ in edits:
-            for change in changes_of(str(name), str(arguments)):
-                if not change.by_command:
-                    by_file.setdefault(self._folder / change.path, []).append(change)
+        by_file, until, _ = self._edited(store, since)
         if not by_file:
             return
         files = {
@@ -164,8 +167,43 @@ class EditJudge:
         }
         if known is not None and known.turn_id != turn_id:
             self.judge(edited_again=files)
-        until = max(int(edit[2]) for edit in edits)
         self._write(EditedTurn(project, turn_id, until, files, self._at))
+
+    def note_interrupted(self, store: Store) -> None:
+        """Note the session's newest turn if the user interrupted it. Raises as ``note``."""
+        known = self._known()
+        given = {"session": self._session, "before": int(self._at * 1e9) - _BEGUN}
+        turns = store.query(statement("coding/interrupted_turn"), given).rows
+        if not turns or (known is not None and known.turn_id == turns[0][1]):
+            return
+        project, turn_id, began = str(turns[0][0]), str(turns[0][1]), int(turns[0][2])
+        since = max(began, known.until + 1 if known is not None else 0)
+        by_file, until, ended = self._edited(store, since)
+        files: dict[str, list[str]] = {}
+        for path, edits in by_file.items():
+            untouched = _changed_at(path) <= ended[path] / 1e9 + _SETTLED
+            gone = [_state(path)] if _is_undone(path, edits) else []
+            left = _state(path) if untouched and path.is_file() else _CHANGED
+            files[str(path)] = [left, *_before(path, edits), *gone]
+        if files:
+            self._write(EditedTurn(project, turn_id, until, files, until / 1e9))
+
+    def _edited(
+        self, store: Store, since: int
+    ) -> tuple[dict[Path, list[FileChange]], int, dict[Path, int]]:
+        """The edits of the session's files since a time, when the last one began, and when each
+        file's last one ended; times in ns."""
+        given = {"session": self._session, "since": since, "tools": CHANGING}
+        edits = store.query(statement("coding/session_edits"), given).rows
+        found: dict[Path, list[FileChange]] = {}
+        ended: dict[Path, int] = {}
+        for name, arguments, _, end in edits:
+            for change in changes_of(str(name), str(arguments)):
+                if not change.by_command:
+                    path = self._folder / change.path
+                    found.setdefault(path, []).append(change)
+                    ended[path] = int(end)
+        return found, max((int(edit[2]) for edit in edits), default=0), ended
 
     def _left(self, path: Path) -> str:
         return _state(path) if _changed_at(path) <= self._at else _CHANGED
@@ -227,6 +265,19 @@ def _before(path: Path, edits: list[FileChange]) -> list[str]:
             states.append(_MISSING)  # unless it is in the commit
             states[-1] = _digest(repository.blob(f"HEAD:{name}"))
     return states
+
+
+def _is_undone(path: Path, edits: list[FileChange]) -> bool:
+    """Whether a file has what was there before its edits, and nothing of what they put there."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        text = path.read_bytes().decode()
+        return all(
+            bool(edit.before and edit.after)
+            and "\n".join(edit.before or ()) in text
+            and "\n".join(edit.after or ()) not in text
+            for edit in edits
+        )
+    return False
 
 
 def _undone(text: str, edits: list[FileChange], times: int) -> Iterator[str]:

@@ -27,6 +27,10 @@ from turnspan_records.importing.import_run import import_log
 
 PROMPT: Final = "UserPromptSubmit"
 END: Final = "SessionEnd"
+_INTERRUPTED: Final = b"[Request interrupted by user"
+"""Claude Code's: Codex has an event of its own for it."""
+_TAIL: Final = 2**16
+"""Bytes of a transcript's end in which a turn's interruption stands."""
 
 
 class HookEventError(Exception):
@@ -65,10 +69,23 @@ class HookEvent:
         folder = Path(str(said.get("cwd") or os.getcwd()))
         return cls(str(said.get("hook_event_name", "")), session, folder, path)
 
+    def interrupted(self) -> bool:
+        """Whether the user may have interrupted the turn before, as the transcript says it."""
+        if self.transcript is None:
+            return False
+        try:
+            with self.transcript.open("rb") as file:
+                file.seek(max(0, self.transcript.stat().st_size - _TAIL))
+                tail = file.read()
+        except OSError:  # the session's first prompt: nothing is written yet
+            return False
+        return _INTERRUPTED in tail
+
 
 def land_event(tool: str, text: str, dsn: Dsn, *, at: float) -> None:
     """Do what an event asks for: at a prompt or a session's end judge the edits of the turn before,
-    at a turn's or a session's end land the transcript, and note the edits that are to be judged.
+    at a turn's or a session's end (and after a turn that was interrupted) land the transcript, and
+    note the edits that are to be judged.
 
     Args:
         tool: as ``turnspan import`` calls it.
@@ -86,10 +103,12 @@ def land_event(tool: str, text: str, dsn: Dsn, *, at: float) -> None:
     spool = Spool(dsn.spool)
     judge = EditJudge(spool, event.session_id, event.folder, at)
     with judge.alone():
+        stopped = event.name in (PROMPT, END) and event.interrupted()
         if event.name == PROMPT:  # before the agent edits again
             judge.judge()
-            return
-        if event.name == END:
+            if not stopped:
+                return
+        if event.name == END and not stopped:
             judge.end()
         with open_dsn(dsn, create=True) as store:
             if event.transcript is not None:
@@ -97,7 +116,10 @@ def land_event(tool: str, text: str, dsn: Dsn, *, at: float) -> None:
                 paths = [event.transcript, *([nested] if nested.is_dir() else [])]
                 import_log(lambda: nullcontext(store), spool, coding_log(tool, paths))
             TelemetryJoin().join(store, [event.session_id])
-            if event.name != END:  # of a turn cut short it is not known how it left the files
+            if stopped:
+                judge.note_interrupted(store)
+                (judge.judge if event.name == PROMPT else judge.end)()
+            elif event.name != END:
                 judge.note(store)
             ship(store, spool=spool)
 
