@@ -292,6 +292,7 @@ CODING_METRIC_VALUE: Final = "turnspan.coding.metric.value"
 CODING_METRIC_SERIES: Final = "turnspan.coding.metric.series"  # its greatest value counts
 CODING_DECISION: Final = "turnspan.coding.decision"  # of a tool before it ran: accept or reject
 CODING_DECISION_SOURCE: Final = "turnspan.coding.decision.source"  # who decided: user, config, ...
+CODING_DECISIONS: Final = (CODING_DECISION, CODING_DECISION_SOURCE)
 CONTEXT_ID: Final = "turnspan.context.id"  # of a call: those that it used, with commas between
 CONTEXT_TASK: Final = "turnspan.context.task"
 CONTEXT_BUDGET: Final = "turnspan.context.budget"  # tokens

@@ -192,6 +192,7 @@ def test_requests_that_are_refused(embedded_dsn: Dsn) -> None:
                 else Status.FromString(answer.body).message
             )
             assert said
+            assert ("profiles are not recorded" in said) == path.endswith("/profiles")
             assert (kind == "application/json") == (headers == JSON or method == "GET")
             assert ("allow" in answer.headers) == (status == 405)
         assert served.post(good, PROTOBUF).status == 200

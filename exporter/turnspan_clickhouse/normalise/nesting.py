@@ -140,7 +140,6 @@ _FILLED = (
     "cost_usd",
     "price_version",
 )
-_DECISION = (semconv.CODING_DECISION, semconv.CODING_DECISION_SOURCE)
 _DECIDED = semconv.CODING_DECISION.encode()
 _OF_THE_SDK = ("scope_name", "duration", "tries", "tokens_estimated", "error_type", "error_message")
 """What is the better source's alone: how long it took, and how it failed, each sees in its way."""
@@ -191,7 +190,9 @@ def _add_decision(inner: ToolCall, outer: ToolCall) -> bool:
     if _DECIDED not in attributes.keys:  # nearly all tools: they are not decoded
         return False
     known, more = EncodedMap.of(inner.attributes).texts(), attributes.texts()
-    decision = {key: more[key] for key in _DECISION if key in more and key not in known}
+    decision = {
+        key: more[key] for key in semconv.CODING_DECISIONS if key in more and key not in known
+    }
     if decision:
         inner.attributes = EncodedMap.of({**known, **decision})
     return bool(decision)

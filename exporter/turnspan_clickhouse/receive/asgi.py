@@ -39,6 +39,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _SIGNALS = {"/v1/traces": TRACES, "/v1/logs": LOGS, "/v1/metrics": METRICS}
+_SERVED = f"OTLP goes to {', '.join(_SIGNALS)}"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -147,7 +148,9 @@ class ReceiveApp:
         if not self.intake.allowed(headers.get("authorization", "")):
             raise _HttpRefusal(401, "a bearer token of this receiver is needed")
         if path not in _SIGNALS:
-            raise _HttpRefusal(404, f"{path!r} is not served; traces go to /v1/traces")
+            is_profile = path.endswith("/profiles")
+            why = "profiles are not recorded: turn their exporter off" if is_profile else _SERVED
+            raise _HttpRefusal(404, f"{path!r} is not served; {why}")
         if method != "POST":
             raise _HttpRefusal(405, f"{path} takes POST")
         if said not in (PROTOBUF, JSON):

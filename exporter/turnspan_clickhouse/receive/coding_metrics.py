@@ -79,9 +79,9 @@ def add_point(
     elif value:
         start = point.start or point.time
         series = [name, *(f"{key}={said[key]}" for key in sorted(said)), str(point.start)]
-        of = str(point.time) if point.temporality == DELTA else f"={value!r}"
         if point.temporality == DELTA:
-            series.append(of)
+            series.append(str(point.time))
+        own = series if point.temporality == DELTA else [*series, f"={value!r}"]
         attributes = {
             **said,
             semconv.CONVERSATION_ID: session,
@@ -91,7 +91,7 @@ def add_point(
         }
         fields = SpanFields(
             trace_of(session),
-            derived_id(*series, of)[:8],
+            derived_id(*own)[:8],
             _SPAN,
             start,
             max(start, point.time),

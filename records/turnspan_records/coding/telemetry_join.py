@@ -40,7 +40,6 @@ _LATE: Final = 900 * 10**9
 """How long after it was made a row lands, in nanoseconds."""
 _STATED: Final = "provider"
 """The price version of a cost that was stated."""
-_DECISION: Final = (semconv.CODING_DECISION, semconv.CODING_DECISION_SOURCE)
 _MARKED: Final = {"scopes": sorted(CODING_SCOPES), "mark": semconv.CODING_TELEMETRY}
 
 
@@ -133,7 +132,7 @@ def _fact(row: Sequence[Any]) -> _MeasuredRow | None:
     end = int(start) + round(float(duration) * 1e9)
     if call.kind == foreign_dialects.TOOL:
         id_, alike = call.tool_call_id, call.tool_name
-        decision = (str(said.get(key, "")) for key in _DECISION)
+        decision = (str(said.get(key, "")) for key in semconv.CODING_DECISIONS)
         measured = _Measured(float(duration), None, 1, None, "", *decision)
     elif call.kind == foreign_dialects.INFERENCE and not call.error_type:
         cost = said.get("cost_usd")
@@ -211,7 +210,7 @@ _VALUES: Final[dict[str, tuple[str, Callable[[_Measured], Any]]]] = {
 
 def _noted(one: _Measured) -> str:
     values = (one.decision, one.decision_source) if one.decision else ()
-    return orjson.dumps(dict(zip(_DECISION, values, strict=False))).decode()
+    return orjson.dumps(dict(zip(semconv.CODING_DECISIONS, values, strict=False))).decode()
 
 
 def rewritten(record: type[Record], new: Mapping[str, str]) -> dict[str, str]:
