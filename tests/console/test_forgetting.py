@@ -16,6 +16,8 @@ from turnspan_clickhouse.store.dsn import Dsn, data_folder
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access import copies_registry as registry
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 
 def calls(dsn: Dsn) -> int:
     """How many model calls there are."""

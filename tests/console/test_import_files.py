@@ -17,6 +17,8 @@ from support.kept_stores import copy_schema
 from support.story import Invoke
 from turnspan_clickhouse.store.zstd import compressed
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 TALK = [
     {"role": "user", "content": "hello"},
     {"role": "assistant", "content": "Hello, what can I do?"},

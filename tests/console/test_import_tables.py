@@ -18,6 +18,8 @@ from turnspan_records.importing.home_tables.address import parse_address
 from turnspan_records.importing.home_tables.log import Ephemera
 from turnspan_records.importing.sources import SourceLogError
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 CANARY = "canary-Zq7"
 SECRET = "ghp_" + "aB3dE5gH7j" * 3 + "kL9mN1"
 VARIABLES = {"postgresql": "PGPASSWORD", "mariadb": "MYSQL_PWD"}

@@ -14,6 +14,8 @@ from support.rows import turn
 from support.story import CALL, TURN, Invoke, fill
 from turnspan_clickhouse.store.dsn import Dsn
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 OTHER = "e5" * 8
 
 

@@ -20,6 +20,8 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_console.cli import turnspan as command
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 
 @pytest.fixture
 def played(tmp_path: Path) -> Iterator[str]:

@@ -16,6 +16,8 @@ from support.story import Invoke
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 HOSTILE = "evil \x1b[31m \u202e title"
 
 

@@ -19,6 +19,8 @@ from turnspan_records.keeping import Policy
 from turnspan_records.keeping.work import Work
 from turnspan_records.training.export_request import FORMATS
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 
 @pytest.fixture
 def dsn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:

@@ -22,7 +22,7 @@ from support.consortium_runs import Shape, made_log
 from support.generated_sessions import claude_lines
 from support.import_kinds import KINDS, text_of
 from support.imported import written
-from support.kept_stores import engine_loaded
+from support.kept_stores import engine_kept
 from support.llm_samples import sample
 from support.snapshots import Asked, Recorder, compare, kept
 from support.story import CALL, TOOL, TRACE, TURN
@@ -204,7 +204,7 @@ def asked(
     with pytest.MonkeyPatch.context() as patch:
         for dsn, lines in ((records_dsn, READING), (copied_dsn, WRITING)):
             patch.setenv("TURNSPAN_STORE", str(dsn))
-            with engine_loaded(dsn):
+            with engine_kept():
                 for name, line in lines.items():
                     archives = [*map(str, (home / "kept").glob("*"))]
                     words = shlex.split(line.format(**places, archive="".join(archives)))

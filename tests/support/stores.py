@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import ClickHouseServer, start_server
-from support.kept_stores import KeptStores, copy_schema, migrated
+from support.kept_stores import KeptStores, copy_schema, engine_kept, migrated
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.shared_engine import step_aside
@@ -35,6 +35,14 @@ def clickhouse_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clic
     server = start_server(tmp_path_factory.mktemp("clickhouse"))
     yield server
     server.kill()  # nobody wants its data; an orderly end takes seconds
+
+
+@pytest.fixture
+def kept_engine() -> Iterator[None]:
+    """The engine of an embedded store stays loaded between a test's openings of it; for tests whose
+    stores no other process opens."""
+    with engine_kept():
+        yield
 
 
 @pytest.fixture
