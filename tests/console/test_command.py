@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from support.story import ENTRY, Invoke, Spawn
 from turnspan_clickhouse.files.lock_holders import holder
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
+from turnspan_records import access
 
 READERS = (
     ("diagnose",),
@@ -85,9 +87,11 @@ def test_an_unreachable_server_is_exit_code_3_with_a_remedy(
 
 
 def test_a_store_in_use_is_exit_code_3_and_names_the_process(
-    invoke: Invoke, spawn: Spawn, tmp_path: Path
+    invoke: Invoke, spawn: Spawn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = f"chdb://{tmp_path}/store"
+    # It is waited for half a second, and not for ten.
+    monkeypatch.setattr(access, "open_dsn", partial(access.open_dsn, wait=0.5))
     hold = (
         "import sys, time; from turnspan_clickhouse.store.dsn import parse;"
         "from turnspan_clickhouse.store.opening import open_store;"

@@ -211,21 +211,11 @@ def test_an_application_says_once_who_keeps_it_from_shipping(
 
 def test_a_stopped_reader_of_the_embedded_store_is_named(embedded_dsn: Dsn) -> None:
     """By whoever wants to open it, and by the doctor."""
-    with open_store(embedded_dsn) as store:
-        migrate(store)
-    script = (
-        "from turnspan_console.cli import turnspan; import sys;"
-        " turnspan(['doctor', '--format', 'json', '--store', sys.argv[1]])"
-    )
+    with migrated(embedded_dsn):
+        pass
     with process(_READS, embedded_dsn) as other:
         stop(other)
-        done = subprocess.run(
-            [sys.executable, "-c", script, str(embedded_dsn)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        (one,) = [c for c in json.loads(done.stdout) if (c["area"], c["name"]) == ("store", "lock")]
+        one = check(embedded_dsn, "store", "lock")
     assert one["level"] == "fail"
     assert f"process {other.pid} (" in one["finding"]
     assert "which is stopped" in one["finding"]
