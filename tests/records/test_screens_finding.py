@@ -16,6 +16,7 @@ from turnspan_clickhouse.rows.tables import Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.migrations import migrations, statements
 from turnspan_records import find_text
+from turnspan_records.access.fields import utc
 from turnspan_records.access.window import Window, moment
 from turnspan_records.sandbox import Sandbox
 from turnspan_records.screens.text_search import text_parameters, text_question
@@ -166,8 +167,9 @@ def test_many_in_one_week_are_not_passed_over(filled: Store) -> None:
 def test_messages_are_asked_once_for_all_weeks(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They do not lie by time: a word that is nowhere costs one look at their index. From page to
-    page each is found once, among what is asked week by week."""
+    """They do not lie by time: a word that is nowhere costs one look at their index, and one in
+    more than a page of them one reading. From page to page each is found once, among what is asked
+    week by week."""
     insert(
         store,
         *(turn(f"t{week}", -week * WEEK, user_message="weekly") for week in range(12)),
@@ -193,12 +195,25 @@ def test_messages_are_asked_once_for_all_weeks(
         hits_: list[Any] = []
         window = Window()
         while True:
+            asked.clear()
             part = find_text(store, "weekly", window=window, limit=limit, seconds=60)
+            assert sum("FROM message" in sql for sql in asked) == 1
             hits_ += part.hits
             if part.finished:
                 break
             window = Window(until=moment(part.next))
         assert hits_ == found.hits
+
+
+def test_a_message_of_several_rows_is_one_hit(store: Store) -> None:
+    """Each process that saw it may have written one: the newest is shown, merged or not."""
+    for at in range(3):
+        insert(store, message("user", said("seen again"), first_seen=T0 + at * SECOND))
+    for merged in (False, True):
+        if merged:
+            store.command("OPTIMIZE TABLE message FINAL")
+        [hit] = find_text(store, "seen again").hits
+        assert hit.time == utc(T0 + 2 * SECOND)
 
 
 def test_time_that_is_up_ends_it_honestly(filled: Store) -> None:
@@ -308,7 +323,8 @@ def test_what_no_word_has_is_not_read(store: Store) -> None:
         *(message("user", said(f"hay {at}"), scope=f"m{at}") for at in range(20)),
     )
     any_turn = {"filter": "", "of_turns": "", "of_scopes": ""}
-    for text, name in product(("Needle", "some needles", "foo"), ("turns", "tools", "messages")):
+    texts = ("Needle", "some needles", "foo", "hay needle hay")
+    for text, name in product(texts, ("turns", "tools", "messages")):
         given = text_parameters(text, "", (moment("2020-01-01"), moment("2030-01-01")), 5)
         plan = store.query(
             f"EXPLAIN indexes = 1 {text_question(f'text_search/_{name}', given, **any_turn)}", given

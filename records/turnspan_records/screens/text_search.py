@@ -6,7 +6,9 @@ stretch of weeks takes next to no time, the next is twice as long, and longer af
 
 A text is found in capitals or not, as ``positionCaseInsensitiveUTF8`` does. Before that the text
 indexes ``by_word`` skip rows whose lowered texts do not have the text's longest runs of ASCII
-letters and digits, each as a word or as a part of one. Without such a run every row is read.
+letters and digits: as words where the text goes on with another ASCII character on both sides, else
+as words or parts of them, for which all words are looked through. Without such a run every row is
+read.
 """
 
 from __future__ import annotations
@@ -37,6 +39,9 @@ LONGEST = 1_000
 """Characters that can be looked for."""
 _BY_TIME = ("text_search/_turns", "text_search/_tools")
 """What is asked of some weeks. Messages do not lie by time: all that are left are asked at once."""
+_SETTINGS = {"text_search/_messages": {"final": 0}}
+"""A message's rows differ in their times alone, and `LIMIT BY` shows the newest. Without FINAL the
+engine reads the texts of those rows that have the words, else of all that lie beside them."""
 _ROLES = {
     "user message": "user message",
     "reply": "assistant message",
@@ -212,12 +217,15 @@ def _hits(
     since: datetime,
 ) -> tuple[list[Hit], datetime]:
     """The hits of a question, newest first, and since when they are all of them."""
-    rows = store.query(text_question(question, given, **parts), given).dicts()
-    hits = [_hit(row, text) for row in rows]
-    if len(hits) >= given["limit"]:  # perhaps not all of the moment of the last, unless all are
+    limit = given["limit"]
+    # With one more than is shown: else the last's moment is in doubt, and all is asked once more.
+    sql = text_question(question, given, **parts)
+    asked = store.query(sql, {**given, "limit": limit + 1}, _SETTINGS.get(question))
+    hits = [_hit(row, text) for row in asked.dicts()]
+    if len(hits) > limit:  # perhaps not all of the moment of the last, unless all are of one
         rest = 1 if hits[-1].time < hits[0].time else 0
         since = max(since, hits[-1].time + timedelta(microseconds=rest))
-    return hits, since
+    return hits[:limit], since
 
 
 def _each_once(hits: Sequence[Hit]) -> list[Hit]:
@@ -261,7 +269,12 @@ def text_question(name: str, parameters: Mapping[str, object], /, **fragments: s
 
     def words(prefix: str) -> str:
         named = [one for one in parameters if one.startswith(f"{prefix}_")]
-        return "".join(f" AND words LIKE lowerUTF8({{{one}:String}})" for one in named)
+        return "".join(
+            f" AND hasToken(words, lowerUTF8({{{one}:String}}))"
+            if one.endswith("_whole")
+            else f" AND words LIKE lowerUTF8({{{one}:String}})"
+            for one in named
+        )
 
     return statement(name, words=words("word"), written_words=words("written"), **fragments)
 
@@ -274,8 +287,8 @@ def text_parameters(
     return {
         "text": text,
         "written": written,
-        **{f"word_{at}": f"%{word}%" for at, word in enumerate(_words(text))},
-        **{f"written_{at}": f"%{word}%" for at, word in enumerate(_words(written))},
+        **_words("word", text),
+        **_words("written", written),
         "project": project,
         "from": as_parameter(time[0]),
         "since": as_parameter(EARLIEST),  # a filter's
@@ -284,10 +297,19 @@ def text_parameters(
     }
 
 
-def _words(text: str) -> list[str]:
-    """What the lowered texts must have to have this text."""
-    words = sorted(set(_WORD.findall(text)), key=lambda word: (-len(word), word))
-    return words[:_WORDS]
+def _words(prefix: str, text: str) -> dict[str, str]:
+    """What the lowered texts must have to have this text, as parameters."""
+    whole: dict[str, bool] = {}
+    for found in _WORD.finditer(text):
+        begin, end = found.span()
+        around = (text[begin - 1 : begin], text[end : end + 1])
+        inside = all(one and one.isascii() for one in around)
+        whole[found[0]] = inside or whole.get(found[0], False)
+    words = sorted(whole, key=lambda word: (-len(word), word))[:_WORDS]
+    return {
+        f"{prefix}_{at}{'_whole' if whole[word] else ''}": word if whole[word] else f"%{word}%"
+        for at, word in enumerate(words)
+    }
 
 
 def _monday(before: datetime) -> datetime:
