@@ -172,9 +172,11 @@ function Request({ sent, shown }: { sent: RequestAnswer; shown: Shown }) {
   return (
     <>
       {text && (
-        <button type="button" onClick={() => void copy(text, `the ${shown}`)}>
-          Copy
-        </button>
+        <p>
+          <button type="button" onClick={() => void copy(text, `the ${shown}`)}>
+            Copy
+          </button>
+        </p>
       )}
       <Recorded text={text} missing={plain(sent.reason)} />
     </>
