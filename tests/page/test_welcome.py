@@ -14,6 +14,16 @@ from support.pages import Look, served
 from turnspan_clickhouse.store.dsn import Dsn
 
 DEMO = "api/first-records/demo"
+# The screen comes anew as soon as there is a store.
+OFFERED = """
+() => {
+  window.offered = false;
+  new MutationObserver(() => {
+    const button = document.querySelector(".welcome button.primary");
+    offered ||= Boolean(button && !button.disabled);
+  }).observe(document.body, { childList: true, subtree: true, attributes: true });
+}
+"""
 
 
 def test_an_empty_store_gets_its_first_records(look: Look, tmp_path: Path) -> None:
@@ -34,7 +44,10 @@ def test_an_empty_store_gets_its_first_records(look: Look, tmp_path: Path) -> No
         assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
         seen.page.get_by_role("button", name="Play the demo into this store").press("Enter")
+        expect(seen.page.get_by_role("button", name="Playing the demo")).to_be_disabled()
+        seen.page.evaluate(OFFERED)
         expect(seen.page.get_by_text("The first record has arrived, in project")).to_be_visible()
+        assert not seen.page.evaluate("offered"), "the demo was offered while it was played"
         expect(seen.page.get_by_role("heading", level=1)).to_have_text("Turns")
         assert page.ask("/api/store").json()["projects"] == ["demo"]
 

@@ -1,6 +1,7 @@
 // An empty store: three ways to its first record, and a word when that arrives.
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { ask, asRefusal } from "../api";
 import { announce } from "../frame/live";
 import { Command, copy } from "../parts/copy";
@@ -99,20 +100,24 @@ function Way({ icon, title, children }: WayProps) {
   );
 }
 
+// Of the page, not of the screen: while the demo makes the store, the screen comes anew.
+const playing = signal(false);
+const refusal = signal("");
+
+async function play(): Promise<void> {
+  playing.value = true;
+  refusal.value = "";
+  try {
+    await ask("POST /api/first-records/demo", {});
+    await arrived();
+    setTimeout(() => (playing.value = false), OFTEN); // when its records are shown instead
+  } catch (error) {
+    refusal.value = asRefusal(error).message;
+    playing.value = false;
+  }
+}
+
 function Demo({ problem }: { problem: string }) {
-  const [playing, setPlaying] = useState(false);
-  const [refusal, setRefusal] = useState("");
-  const play = async () => {
-    setPlaying(true);
-    setRefusal("");
-    try {
-      await ask("POST /api/first-records/demo", {});
-      await arrived();
-    } catch (error) {
-      setRefusal(asRefusal(error).message);
-      setPlaying(false);
-    }
-  };
   return (
     <Way icon="play" title="Play the demo">
       <p>
@@ -122,11 +127,11 @@ function Demo({ problem }: { problem: string }) {
       {problem ? (
         <p>{plain(problem)}</p>
       ) : (
-        <button type="button" class="primary" disabled={playing} onClick={() => void play()}>
-          {playing ? "Playing the demo …" : "Play the demo into this store"}
+        <button type="button" class="primary" disabled={playing.value} onClick={() => void play()}>
+          {playing.value ? "Playing the demo …" : "Play the demo into this store"}
         </button>
       )}
-      {refusal && <Problem message={refusal} />}
+      {refusal.value && <Problem message={refusal.value} />}
       <p class="faint">
         Or into a store of its own: <Command line="turnspan demo --open" />
       </p>
