@@ -22,6 +22,14 @@ OTHERS = ("str_replace_editor", "shell", "replace_in_file", "MultiEdit", "Write"
 CHOSEN = 'article[aria-current="true"]'
 
 
+OPEN_TO_VIEW = """
+(row) => {
+  const { left, top } = row.getBoundingClientRect();
+  return row.contains(document.elementFromPoint(left + 60, top + 20));
+}
+"""
+
+
 def opened(look: Look, page: ServedPage, query: str = "", **options: Any) -> Watched:
     seen = look(page, f"/s/shop/{SESSION}?{query}", **options)
     seen.page.wait_for_selector(CHOSEN if "at=" in query else "article")
@@ -193,6 +201,13 @@ def test_the_frame_of_a_replay(look: Look, made_page: ServedPage) -> None:
     top = "document.querySelector('header.stays').getBoundingClientRect().top"
     seen.page.evaluate("scrollTo(0, 3000)")
     assert seen.page.evaluate(top) == 0
+    seen.go(f"/s/shop/{SESSION}")  # where no row is chosen
+    shell.wait_for()
+    assert not seen.page.locator(".inspector").is_visible()
+    shell.evaluate("row => scrollBy(0, row.getBoundingClientRect().top - innerHeight + 130)")
+    shell.click(position={"x": 60, "y": 20})
+    assert "bash" in seen.page.inner_text(".inspector")
+    assert shell.evaluate(OPEN_TO_VIEW), "what is known of a row does not lie over it"
     seen.page.set_viewport_size({"width": 1280, "height": 800})
     seen.page.click("header button:has-text('Only tools')")
     seen.page.wait_for_selector("article.call-row", state="detached")

@@ -30,7 +30,7 @@ const TABS = [
 export function Inspector({ row, session }: { row: Row | undefined; session: Session }) {
   const tab = TABS.find(([key]) => key === param("i"))?.[0] ?? "";
   return (
-    <Scrolled aside look="inspector" label="The chosen row">
+    <Scrolled aside look={row ? "inspector" : "inspector idle"} label="The chosen row">
       <div class="tabs">
         <Segments
           label="What is shown of it"

@@ -166,12 +166,20 @@ function classOf(row: Row): string {
     .join(" ");
 }
 
+/** Whether what is known of a row lies over it, on a narrow screen. */
+function isCovered(row: Element | null): boolean {
+  const over = document.querySelector(".inspector")?.getBoundingClientRect();
+  const box = row?.getBoundingClientRect();
+  return Boolean(over && box && over.left < box.right && over.top < box.top + 40);
+}
+
 /** Bring the row of the cursor into view and give it the focus, unless a click on it chose it. */
 export function useMoving(shown: readonly Row[], at: number): { current: boolean } {
   const clicked = useRef(false);
   const id = shown[at]?.id ?? "";
   useLayoutEffect(() => {
-    const row = clicked.current || !id ? null : document.getElementById(`row ${id}`);
+    const chosen = document.getElementById(`row ${id}`);
+    const row = !id || (clicked.current && !isCovered(chosen)) ? null : chosen;
     clicked.current = false;
     // The waterfall and the field of what is found keep the focus: their keys move the cursor too.
     if (!document.activeElement?.closest("[role=treegrid], .find"))
