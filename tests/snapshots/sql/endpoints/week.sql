@@ -91,7 +91,8 @@ WITH
    attributes['turnspan.coding.metric'] AS what,
    max(toFloat64OrZero(attributes['turnspan.coding.metric.value'])) AS value
   FROM span
-  WHERE (name = 'coding.metric') AND ((session_id IN (
+  PREWHERE name = 'coding.metric'
+  WHERE ((session_id IN (
    SELECT session_id
    FROM turns
   )) OR ({project:String} IN ('', project))) AND (({since:DateTime64(9, 'UTC')} <= '1970-01-01 00:00:00') OR (start_time >= {since:DateTime64(9, 'UTC')})) AND (({until:DateTime64(9, 'UTC')} >= '2200-01-01 00:00:00') OR (start_time < {until:DateTime64(9, 'UTC')}))
