@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -103,6 +104,28 @@ def test_a_killed_import_goes_on_to_the_same_tables(tmp_path: Path) -> None:
     rest, _ = run(stores[1], folder).communicate(timeout=300)
     assert rest.strip() == b"done"
     assert tables(stores[1]) == expected
+
+
+def test_a_killed_import_of_a_late_parent_goes_on_to_the_same_tables(tmp_path: Path) -> None:
+    """The fork was imported without it: what it had recorded of the parent is withdrawn once."""
+    whole, late = sessions(tmp_path / "whole", 2, 10), tmp_path / "late"
+    late.mkdir()
+    stores = tmp_path / "once", tmp_path / "killed"
+    for store in stores:
+        with open_store(Dsn(scheme="chdb", path=store)) as opened:
+            migrate(opened)
+    run(stores[0], whole).communicate(timeout=300)
+    shutil.copy(whole / "zfork.jsonl", late)
+    run(stores[1], late).communicate(timeout=300)
+    shutil.copytree(whole, late, dirs_exist_ok=True)
+    chance = random.Random(3)
+    for _ in range(KILLS):
+        process = run(stores[1], late)
+        time.sleep(chance.uniform(0, 1.5))
+        process.kill()
+        process.communicate()
+    assert run(stores[1], late).communicate(timeout=300)[0].strip() == b"done"
+    assert tables(stores[1]) == tables(stores[0])
 
 
 def test_a_long_session_takes_time_by_its_lines(tmp_path: Path) -> None:
