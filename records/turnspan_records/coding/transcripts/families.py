@@ -158,25 +158,15 @@ class SessionFamilies:
     def elsewhere(self, session: TranscriptSession) -> frozenset[str]:
         """The messages of a session that are an earlier one's, and those that were one's whose file
         may be gone. Raises ``SourceLogError``."""
-        main = session.files[0]
-        repeated, members = self._position.get(main).repeated, self._around(session)
-        at = next(n for n, each in enumerate(members) if _file(each) == main) if members else 0
-        if not (at or repeated):
-            return frozenset()
-        own = list(messages_of(session)[1])
-        found = set(own[:repeated])
-        kin = self._kin(session)
-        for other in map(self._kin, members[:at]):
-            if other.session_id != kin.session_id:  # else its rows are the same
-                found.update(other.messages)
-        return frozenset(found)
+        members, at = self._around(session)
+        repeated = self._position.get(session.files[0]).repeated
+        found = set(list(messages_of(session)[1])[:repeated] if repeated else ())
+        return frozenset(found | self._earlier(members, at) if at else found)
 
     def withdraw_after(self, session: TranscriptSession, rows: set[str]) -> None:
         """What later sessions that are not imported now (their files are gone, or only beside it)
         have of a session's rows is not theirs."""
-        members = self._around(session)
-        main = session.files[0]
-        at = next((n for n, each in enumerate(members) if _file(each) == main), len(members))
+        members, at = self._around(session)
         for later in members[at + 1 :]:
             if isinstance(later, SessionKin):
                 self.take_back({later.session_id: rows})
@@ -270,26 +260,32 @@ class SessionFamilies:
         self, members: Sequence[TranscriptSession | SessionKin], changed: Container[Path]
     ) -> None:
         """Import those anew that have recorded what is an earlier one's."""
-        earlier: list[SessionKin] = []
         news = False
-        for member in members:
+        for at, member in enumerate(members):
             path = _file(member)
-            if news and path is not None and self._position.get(path).family != NO_FAMILY:
-                kin = self._kin(member)
-                theirs = set[str]().union(
-                    *(one.messages for one in earlier if one.session_id != kin.session_id)
-                )
-                shared = (n for n, one in enumerate(kin.messages, 1) if one in theirs)
-                known = self._position.get(path)
-                if max(shared, default=0) > known.repeated:
+            if path is None:
+                continue
+            known = self._position.get(path)
+            if news and known.family != NO_FAMILY:
+                theirs = self._earlier(members, at)
+                ours = enumerate(self._kin(member).messages, 1)
+                if max((n for n, one in ours if one in theirs), default=0) > known.repeated:
                     self._position.set(path, known.anew())
                     self.remade.add(path)
-            news = news or (path is not None and path in changed)
-            if len(members) > 1:
-                earlier.append(self._kin(member))
+            news = news or path in changed
 
-    def _around(self, session: TranscriptSession) -> Sequence[TranscriptSession | SessionKin]:
-        return self._members.get(self.family(session), ())
+    def _earlier(self, members: Sequence[TranscriptSession | SessionKin], at: int) -> set[str]:
+        """What the members before one have; another file of its session has the same rows."""
+        own = self._kin(members[at]).session_id
+        before = [kin for kin in map(self._kin, members[:at]) if kin.session_id != own]
+        return set[str]().union(*(kin.messages for kin in before))
+
+    def _around(
+        self, session: TranscriptSession
+    ) -> tuple[Sequence[TranscriptSession | SessionKin], int]:
+        """The family of a session, and its place in that."""
+        members, main = self._members.get(self.family(session), ()), session.files[0]
+        return members, next((n for n, each in enumerate(members) if _file(each) == main), 0)
 
     def _kin(self, member: TranscriptSession | SessionKin) -> SessionKin:
         if isinstance(member, SessionKin):
