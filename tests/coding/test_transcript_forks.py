@@ -14,12 +14,14 @@ from support.coding_forks import (
     A,
     B,
     Forked,
+    claude,
     claude_subagent,
     claude_within,
     codex_subagent,
     opencode_database,
 )
 from support.coding_transcripts import imported
+from support.imported import take_parts
 from support.kept_stores import KeptStores
 from support.representatives import few
 from turnspan_clickhouse.rows.tables import MessageRow
@@ -151,6 +153,20 @@ def test_a_fork_may_go_on_within_its_parents_turn(
         late = Desk(store, tmp_path / "sessions", made).put(fork=made.forked).land()
         late.put(**both).land()
         assert rows(store) == whole
+
+
+def test_a_parent_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
+    """It was there when the folder was looked at: the fork is imported as if it was alone."""
+    made = claude(tmp_path)
+    made.parent.write_text(made.grown)
+    before = imported("coding", [tmp_path])
+    made.fork.write_text(made.forked)
+    log = coding_log("coding", [tmp_path])
+    made.parent.unlink()
+    made.parent.mkdir()
+    take_parts(log, after=before.positions[-1], into=before)
+    assert [problem.row for problem in before.problems] == [str(made.parent)]
+    assert {turn.user_message for turn in before.turns} == {"One", "Two", "On", "Other", "More"}
 
 
 def test_opencodes_database_has_both(tmp_path: Path) -> None:

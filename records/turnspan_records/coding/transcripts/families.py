@@ -188,7 +188,7 @@ class SessionFamilies:
             calls = store.query(statement("coding/session_calls"), {"session": session}).rows
             for call, turn in calls:
                 left[turn] = left.get(turn, False) or call not in rows
-            rows |= {turn for turn, stays in left.items() if not stays}
+            rows |= {turn for turn, stays in left.items() if turn and not stays}
             these, whose = sorted(rows), f"unhex('{session.encode('utf-8', 'replace').hex()}')"
             for record in (LlmCall, ToolCall, TurnSummary, SpanRow):
                 key = "turn_id" if record is TurnSummary else "span_id"
@@ -294,8 +294,10 @@ class SessionFamilies:
         if path not in self._known:
             if sum(len(kin.messages) for kin in self._known.values()) >= _REMEMBERED:
                 self._known.clear()
-            start, messages = messages_of(TranscriptSession(member.tool, [path]))
-            self._known[path] = SessionKin(*start, messages, path)
+            self._known[path] = SessionKin("", "", file=path)
+            with suppress(OSError, SourceLogError):  # deleted meanwhile: it has nothing in common
+                start, messages = messages_of(TranscriptSession(member.tool, [path]))
+                self._known[path] = SessionKin(*start, messages, path)
         return self._known[path]
 
 
