@@ -286,3 +286,15 @@ def test_no_list_is_wider_than_its_window(look: Look, whole_page: ServedPage) ->
             over = seen.page.evaluate("document.documentElement.scrollWidth - innerWidth")
             wide += [f"{path} at {width}: {over} too wide"] if over > 0 else []
     assert wide == []
+
+
+def test_what_stays_at_the_top_stands_below_the_bar(look: Look, demo_page: ServedPage) -> None:
+    """The headings, and what is done with selected rows: neither is covered."""
+    seen = look(demo_page, "/turns?project=demo")
+    seen.page.wait_for_selector(ROWS)
+    below = """one => document.querySelector(one).getBoundingClientRect().top
+      - document.querySelector(".top").getBoundingClientRect().bottom"""
+    seen.page.evaluate("scrollTo(0, 700)")
+    assert abs(seen.page.evaluate(below, "th")) <= 1
+    seen.press(*["j"] * 20, "x")
+    assert abs(seen.page.evaluate(below, ".selected")) <= 1

@@ -103,6 +103,10 @@ function Window() {
 }
 
 function range(since: string, until: string): string {
-  const short = (text: string) => text.replace("T", " ").replace(/(:\d\d)(\.\d+)?Z?$/, "$1");
+  const short = (text: string) =>
+    text
+      .replace("T", " ")
+      .replace(/(:\d\d):00(\.0+)?Z?$/, "$1")
+      .replace(/ 00:00$/, "");
   return plain(`${since ? short(since) : "…"} – ${short(until)}`);
 }
