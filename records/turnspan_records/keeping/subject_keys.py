@@ -226,8 +226,7 @@ def _put(work: Work, found: str, parameters: Mapping[str, Any] | None = None) ->
     is a ``FROM`` clause, or empty. The reason of such a unit is its project."""
     if found:
         sql = statement("keeping/put_keys", work=work.tables.work, found=found, one_key=ONE_KEY)
-        given = {**(parameters or {}), "pass": work.name, "unit": UNIT}
-        work.store.command(sql, given, {"final": 0})
+        work.insert(sql, {**(parameters or {}), "unit": UNIT})
 
 
 def mark(work: Work, keys: OwnerKeys, records: Collection[type[Record]]) -> None:
@@ -247,8 +246,7 @@ def mark(work: Work, keys: OwnerKeys, records: Collection[type[Record]]) -> None
 def _mark(work: Work, place: str, found: str) -> None:
     if found:
         sql = statement("keeping/mark_owned", work=work.tables.work, found=found)
-        given = {"pass": work.name, "place": place}
-        work.store.command(sql, given, {"final": 0})
+        work.insert(sql, {"place": place})
 
 
 def _mark_unshared(work: Work, keys: str, table: ContentTable) -> None:
@@ -269,5 +267,4 @@ def _mark_unshared(work: Work, keys: str, table: ContentTable) -> None:
         rows=rows,
     )
     place = _ELSEWHERE if work.tables.node_by_node else ""
-    given = {"pass": work.name, "record": table, "place": place}
-    work.store.command(sql, given, {"final": 0})
+    work.insert(sql, {"record": table, "place": place})

@@ -102,8 +102,12 @@ class Work:
 
     def command(self, sql: str, what: str, parameters: Mapping[str, Any] | None = None) -> None:
         """Run a statement about rows of a table, or units, in this pass; every version counts."""
-        given = {**(parameters or {}), "pass": self.name, "record": what}
-        self.store.command(sql, given, {"final": 0})
+        self.insert(sql, {**(parameters or {}), "record": what})
+
+    def insert(self, sql: str, parameters: Mapping[str, Any]) -> None:
+        """Run an ``INSERT ... SELECT`` in this pass; every version counts. The setting is written
+        behind it: beside it, the driver asks the embedded engine five statements for one."""
+        self.store.command(f"{sql}\nSETTINGS final = 0", {**parameters, "pass": self.name})
 
     def keys(self, what: str, where: str = "1") -> str:
         """A query of the keys that are marked of a table or kind of unit. The name of the pass is

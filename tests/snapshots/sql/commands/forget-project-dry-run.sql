@@ -141,7 +141,9 @@ SELECT DISTINCT pass
 FROM turnspan.keeping_row
 ORDER BY pass ASC;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT DISTINCT
  {pass:String},
  concat({unit:String}, one.1),
  toDate(0),
@@ -159,13 +161,16 @@ FROM
    [('project', {id:String})] AS value
  )
 )
-WHERE (one.2) != '';
+WHERE (one.2) != ''
+SETTINGS final = 0;
 
 SELECT DISTINCT record
 FROM turnspan.keeping_row
 WHERE (pass = {pass:String}) AND startsWith(record, {unit:String});
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT DISTINCT
  {pass:String},
  concat({place:String}, record),
  value.1,
@@ -406,7 +411,8 @@ GLOBAL INNER JOIN
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
 ) AS k ON k.key = o.owner
-WHERE o.began <= k.last;
+WHERE o.began <= k.last
+SETTINGS final = 0;
 
 SELECT
  record,

@@ -26,7 +26,9 @@ SELECT DISTINCT pass
 FROM turnspan.keeping_row
 ORDER BY pass ASC;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT DISTINCT
  {pass:String},
  concat({unit:String}, one.1),
  toDate(0),
@@ -44,13 +46,16 @@ FROM
    [('session', {id:String})] AS value
  )
 )
-WHERE (one.2) != '';
+WHERE (one.2) != ''
+SETTINGS final = 0;
 
 SELECT DISTINCT record
 FROM turnspan.keeping_row
 WHERE (pass = {pass:String}) AND startsWith(record, {unit:String});
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT DISTINCT
  {pass:String},
  concat({unit:String}, one.1),
  toDate(0),
@@ -170,9 +175,12 @@ FROM
  ) AS k ON k.key = o.owner
  WHERE o.began <= k.last
 )
-WHERE (one.2) != '';
+WHERE (one.2) != ''
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT DISTINCT
  {pass:String},
  concat({unit:String}, one.1),
  toDate(0),
@@ -292,9 +300,12 @@ FROM
  ) AS k ON k.key = o.owner
  WHERE o.began <= k.last
 )
-WHERE (one.2) != '';
+WHERE (one.2) != ''
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT DISTINCT
  {pass:String},
  concat({place:String}, record),
  value.1,
@@ -447,7 +458,8 @@ GLOBAL INNER JOIN
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
 ) AS k ON k.key = o.owner
-WHERE o.began <= k.last;
+WHERE o.began <= k.last
+SETTINGS final = 0;
 
 SELECT
  record,
@@ -552,7 +564,9 @@ FROM
  GROUP BY key
 );
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT DISTINCT
  {pass:String},
  concat({place:String}, record),
  value.1,
@@ -714,7 +728,8 @@ GLOBAL INNER JOIN
  )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
  GROUP BY key
 ) AS k ON k.key = o.owner
-WHERE o.began <= k.last;
+WHERE o.began <= k.last
+SETTINGS final = 0;
 
 SELECT
  record,

@@ -34,7 +34,9 @@ SELECT DISTINCT pass
 FROM turnspan.keeping_row
 ORDER BY pass ASC;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT DISTINCT
  {pass:String},
  concat({unit:String}, one.1),
  toDate(0),
@@ -52,13 +54,16 @@ FROM
    [('user', {id:String})] AS value
  )
 )
-WHERE (one.2) != '';
+WHERE (one.2) != ''
+SETTINGS final = 0;
 
 SELECT DISTINCT record
 FROM turnspan.keeping_row
 WHERE (pass = {pass:String}) AND startsWith(record, {unit:String});
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT DISTINCT
  {pass:String},
  concat({unit:String}, one.1),
  toDate(0),
@@ -130,9 +135,12 @@ FROM
  ) AS k ON k.key = o.owner
  WHERE o.began <= k.last
 )
-WHERE (one.2) != '';
+WHERE (one.2) != ''
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT DISTINCT
  {pass:String},
  concat({unit:String}, one.1),
  toDate(0),
@@ -252,9 +260,12 @@ FROM
  ) AS k ON k.key = o.owner
  WHERE o.began <= k.last
 )
-WHERE (one.2) != '';
+WHERE (one.2) != ''
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT DISTINCT
  {pass:String},
  concat({unit:String}, one.1),
  toDate(0),
@@ -374,9 +385,12 @@ FROM
  ) AS k ON k.key = o.owner
  WHERE o.began <= k.last
 )
-WHERE (one.2) != '';
+WHERE (one.2) != ''
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT DISTINCT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT DISTINCT
  {pass:String},
  concat({place:String}, record),
  value.1,
@@ -529,7 +543,8 @@ GLOBAL INNER JOIN
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
 ) AS k ON k.key = o.owner
-WHERE o.began <= k.last;
+WHERE o.began <= k.last
+SETTINGS final = 0;
 
 SELECT
  record,

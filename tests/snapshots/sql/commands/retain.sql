@@ -2,16 +2,21 @@ SELECT DISTINCT pass
 FROM turnspan.keeping_row
 ORDER BY pass ASC;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
  toString(assumeNotNull(training_flag)),
  sipHash128(project, subject_id)
 FROM turnspan.annotation_current
-WHERE (subject_kind = 'turn') AND (kind = 'training_flag') AND isNotNull(training_flag);
+WHERE (subject_kind = 'turn') AND (kind = 'training_flag') AND isNotNull(training_flag)
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -28,13 +33,16 @@ WHERE (turn_id != '') AND ((project, span_id) GLOBAL IN (
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND 1
-));
+))
+SETTINGS final = 0;
 
 SELECT uniqExact(key)
 FROM turnspan.keeping_row
 WHERE (pass = {pass:String}) AND (record = {record:String});
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -62,9 +70,12 @@ WHERE sipHash128(project, turn_id) GLOBAL NOT IN (
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND 1
-);
+)
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -84,9 +95,12 @@ WHERE (session_id != '') AND (sipHash128(project, turn_id) GLOBAL NOT IN (
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND 1
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -150,9 +164,12 @@ WHERE (t.key GLOBAL IN (
  SELECT sipHash128(project, turn_id)
  FROM turnspan.llm_call_running
  WHERE turn_id != ''
-)) AND (multiIf((f.reason = '1') AND ((t.status != 'running') OR (t.start_time < (now64(9) - toIntervalSecond({window:UInt64})))), 'archived', (f.reason = '-1') AND ((t.status != 'running') OR (t.start_time < (now64(9) - toIntervalSecond({window:UInt64})))), 'excluded', (f.reason NOT IN ('1', '-1')) AND (t.start_time < (now64(9) - toIntervalSecond({window:UInt64}))), 'unassessed', '') != '');
+)) AND (multiIf((f.reason = '1') AND ((t.status != 'running') OR (t.start_time < (now64(9) - toIntervalSecond({window:UInt64})))), 'archived', (f.reason = '-1') AND ((t.status != 'running') OR (t.start_time < (now64(9) - toIntervalSecond({window:UInt64})))), 'excluded', (f.reason NOT IN ('1', '-1')) AND (t.start_time < (now64(9) - toIntervalSecond({window:UInt64}))), 'unassessed', '') != '')
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -175,9 +192,12 @@ WHERE (f.reason IN ('1', '-1')) AND (f.key GLOBAL NOT IN (
   FROM turnspan.keeping_row
   WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND (reason IN ('1', '-1'))
  )
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -200,9 +220,12 @@ WHERE (turn_id != '') AND (start_time < (now64(9) - toIntervalSecond({window:UIn
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND (reason IN ('1', '-1'))
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -225,9 +248,12 @@ WHERE (turn_id != '') AND (start_time < (now64(9) - toIntervalSecond({window:UIn
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND (reason IN ('1', '-1'))
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -250,9 +276,12 @@ WHERE (turn_id != '') AND (start_time < (now64(9) - toIntervalSecond({window:UIn
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND (reason IN ('1', '-1'))
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -275,9 +304,12 @@ WHERE (turn_id != '') AND (start_time < (now64(9) - toIntervalSecond({window:UIn
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND (reason IN ('1', '-1'))
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -300,9 +332,12 @@ WHERE (turn_id != '') AND (start_time < (now64(9) - toIntervalSecond({window:UIn
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND (reason IN ('1', '-1'))
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -325,9 +360,12 @@ WHERE (turn_id != '') AND (created_at < (now64(9) - toIntervalSecond({window:UIn
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND (reason IN ('1', '-1'))
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -350,9 +388,12 @@ WHERE (turn_id != '') AND (started_at < (now64(9) - toIntervalSecond({window:UIn
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND (reason IN ('1', '-1'))
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -375,9 +416,12 @@ WHERE (turn_id != '') AND (started_at < (now64(9) - toIntervalSecond({window:UIn
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND (reason IN ('1', '-1'))
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -400,9 +444,12 @@ WHERE (turn_id != '') AND (started_at < (now64(9) - toIntervalSecond({window:UIn
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND (reason IN ('1', '-1'))
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -425,9 +472,12 @@ WHERE (turn_id != '') AND (start_time < (now64(9) - toIntervalSecond({window:UIn
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'flag') AND (reason IN ('1', '-1'))
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toMonday(start_time),
@@ -443,9 +493,12 @@ GLOBAL INNER JOIN
  FINAL
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'turn')
 ) AS u ON u.key = sipHash128(project, turn_id)
-WHERE (turn_id != '') AND 1;
+WHERE (turn_id != '') AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toMonday(start_time),
@@ -461,9 +514,12 @@ GLOBAL INNER JOIN
  FINAL
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'turn')
 ) AS u ON u.key = sipHash128(project, turn_id)
-WHERE (turn_id != '') AND 1;
+WHERE (turn_id != '') AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toMonday(start_time),
@@ -479,9 +535,12 @@ GLOBAL INNER JOIN
  FINAL
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'turn')
 ) AS u ON u.key = sipHash128(project, turn_id)
-WHERE (turn_id != '') AND 1;
+WHERE (turn_id != '') AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toMonday(start_time),
@@ -497,9 +556,12 @@ GLOBAL INNER JOIN
  FINAL
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'turn')
 ) AS u ON u.key = sipHash128(project, turn_id)
-WHERE (turn_id != '') AND 1;
+WHERE (turn_id != '') AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toMonday(start_time),
@@ -515,9 +577,12 @@ GLOBAL INNER JOIN
  FINAL
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'turn')
 ) AS u ON u.key = sipHash128(project, turn_id)
-WHERE (turn_id != '') AND 1;
+WHERE (turn_id != '') AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -539,9 +604,12 @@ WHERE (turn_id != '') AND (lineage_id = '') AND (attempt_id = '') AND ((project,
   arrayJoin([subject_id, chosen_id, rejected_id])
  FROM turnspan.annotation
  WHERE subject_kind = 'artifact'
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -557,9 +625,12 @@ GLOBAL INNER JOIN
  FINAL
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'turn')
 ) AS u ON u.key = sipHash128(project, turn_id)
-WHERE (turn_id != '') AND 1;
+WHERE (turn_id != '') AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -575,9 +646,12 @@ GLOBAL INNER JOIN
  FINAL
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'turn')
 ) AS u ON u.key = sipHash128(project, turn_id)
-WHERE (turn_id != '') AND 1;
+WHERE (turn_id != '') AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -593,9 +667,12 @@ GLOBAL INNER JOIN
  FINAL
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'turn')
 ) AS u ON u.key = sipHash128(project, turn_id)
-WHERE (turn_id != '') AND 1;
+WHERE (turn_id != '') AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -611,9 +688,12 @@ GLOBAL INNER JOIN
  FINAL
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'turn')
 ) AS u ON u.key = sipHash128(project, turn_id)
-WHERE (turn_id != '') AND 1;
+WHERE (turn_id != '') AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -654,9 +734,12 @@ GLOBAL LEFT JOIN
   project,
   subject_id
 ) AS s ON (s.of_project = c.project) AND (s.subject_id = c.session_id)
-WHERE multiIf((if(o.said != '', o.said, s.said) = '1') AND 1, 'archived', (if(o.said != '', o.said, s.said) = '-1') AND 1, 'excluded', (if(o.said != '', o.said, s.said) NOT IN ('1', '-1')) AND (c.start_time < (now64(9) - toIntervalSecond({window:UInt64}))), 'unassessed', '') != '';
+WHERE multiIf((if(o.said != '', o.said, s.said) = '1') AND 1, 'archived', (if(o.said != '', o.said, s.said) = '-1') AND 1, 'excluded', (if(o.said != '', o.said, s.said) NOT IN ('1', '-1')) AND (c.start_time < (now64(9) - toIntervalSecond({window:UInt64}))), 'unassessed', '') != ''
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toMonday(start_time),
@@ -672,9 +755,12 @@ GLOBAL INNER JOIN
  FINAL
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'call')
 ) AS u ON u.key = sipHash128(project, trace_id, span_id)
-WHERE (turn_id = '') AND 1;
+WHERE (turn_id = '') AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toMonday(start_time),
@@ -690,9 +776,12 @@ GLOBAL INNER JOIN
  FINAL
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'call')
 ) AS u ON u.key = sipHash128(project, trace_id, span_id)
-WHERE (turn_id = '') AND 1;
+WHERE (turn_id = '') AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -714,9 +803,12 @@ WHERE (turn_id = '') AND (lineage_id = '') AND (attempt_id = '') AND ((project, 
   arrayJoin([subject_id, chosen_id, rejected_id])
  FROM turnspan.annotation
  WHERE subject_kind = 'artifact'
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toMonday(start_time),
@@ -727,9 +819,12 @@ WHERE (turn_id = '') AND (start_time < (now64(9) - toIntervalSecond({window:UInt
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'tool_call') AND 1
-)) AND 1;
+)) AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toMonday(start_time),
@@ -740,9 +835,12 @@ WHERE (turn_id = '') AND (start_time < (now64(9) - toIntervalSecond({window:UInt
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'context_assembly') AND 1
-)) AND 1;
+)) AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toMonday(start_time),
@@ -753,9 +851,12 @@ WHERE (turn_id = '') AND (start_time < (now64(9) - toIntervalSecond({window:UInt
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'context_item') AND 1
-)) AND 1;
+)) AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toMonday(start_time),
@@ -766,9 +867,12 @@ WHERE (turn_id = '') AND (start_time < (now64(9) - toIntervalSecond({window:UInt
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'span') AND 1
-)) AND 1;
+)) AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -785,9 +889,12 @@ WHERE (turn_id = '') AND (created_at < (now64(9) - toIntervalSecond({window:UInt
   arrayJoin([subject_id, chosen_id, rejected_id])
  FROM turnspan.annotation
  WHERE subject_kind = 'artifact'
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -798,9 +905,12 @@ WHERE (turn_id = '') AND (started_at < (now64(9) - toIntervalSecond({window:UInt
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'consortium') AND 1
-)) AND 1;
+)) AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -811,9 +921,12 @@ WHERE (turn_id = '') AND (started_at < (now64(9) - toIntervalSecond({window:UInt
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'consortium_iteration') AND 1
-)) AND 1;
+)) AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -824,9 +937,12 @@ WHERE (turn_id = '') AND (started_at < (now64(9) - toIntervalSecond({window:UInt
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'consortium_member') AND 1
-)) AND 1;
+)) AND 1
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -837,12 +953,15 @@ WHERE (turn_id = '') AND (start_time < (now64(9) - toIntervalSecond({window:UInt
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'llm_call_running') AND 1
-)) AND 1;
+)) AND 1
+SETTINGS final = 0;
 
 SELECT count()
 FROM turnspan.definition;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -954,9 +1073,12 @@ WHERE (modulo(cityHash64(hash), 1) = 0) AND (written_at < fromUnixTimestamp64Nan
   )
  )
  WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(hash), 1) = 0)
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -967,12 +1089,15 @@ WHERE sipHash128(project, hash, written_at) GLOBAL IN (
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'definition') AND 1
-);
+)
+SETTINGS final = 0;
 
 SELECT count()
 FROM turnspan.message;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -1011,9 +1136,12 @@ WHERE (modulo(cityHash64(scope), 1) = 0) AND (written_at < fromUnixTimestamp64Na
   )
  )
  WHERE (hash != toFixedString('', 16)) AND (modulo(cityHash64(scope), 1) = 0)
-));
+))
+SETTINGS final = 0;
 
-INSERT INTO turnspan.keeping_row (pass, record, week, reason, key) SELECT
+INSERT INTO turnspan.keeping_row (pass, record, week, reason, key)
+SETTINGS final = 0
+SELECT
  {pass:String},
  {record:String},
  toDate(0),
@@ -1024,7 +1152,8 @@ WHERE sipHash128(project, scope, hash, written_at) GLOBAL IN (
  SELECT key
  FROM turnspan.keeping_row
  WHERE (pass = '<time>-retain-<drawn>') AND (record = 'message') AND 1
-);
+)
+SETTINGS final = 0;
 
 SELECT
  `table`,
