@@ -931,6 +931,9 @@ ALTER TABLE turnspan.message_local ON CLUSTER c
 ALTER TABLE turnspan.tool_call_local ON CLUSTER c
  (MODIFY SETTING text_index_dictionary_block_size = 8192, text_index_dictionary_block_frontcoding_compression = 0);
 
+ALTER TABLE turnspan.message_local ON CLUSTER c
+ (MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 536870912);
+
 CREATE OR REPLACE VIEW turnspan.annotation_withdrawn ON CLUSTER c
 AS SELECT
  project,

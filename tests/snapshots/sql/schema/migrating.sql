@@ -820,6 +820,9 @@ ALTER TABLE turnspan.message
 ALTER TABLE turnspan.tool_call
  (MODIFY SETTING text_index_dictionary_block_size = 8192, text_index_dictionary_block_frontcoding_compression = 0);
 
+ALTER TABLE turnspan.message
+ (MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 536870912);
+
 CREATE OR REPLACE VIEW turnspan.annotation_withdrawn
 AS SELECT
  project,
