@@ -207,7 +207,8 @@ def test_the_frame_of_a_replay(look: Look, made_page: ServedPage) -> None:
     shell.evaluate("row => scrollBy(0, row.getBoundingClientRect().top - innerHeight + 130)")
     shell.click(position={"x": 60, "y": 20})
     assert "bash" in seen.page.inner_text(".inspector")
-    assert shell.evaluate(OPEN_TO_VIEW), "what is known of a row does not lie over it"
+    # What is known of a row does not lie over it, once that has been drawn.
+    seen.page.wait_for_function(OPEN_TO_VIEW, arg=shell.element_handle())
     seen.page.set_viewport_size({"width": 1280, "height": 800})
     seen.page.click("header button:has-text('Only tools')")
     seen.page.wait_for_selector("article.call-row", state="detached")

@@ -132,7 +132,7 @@ def test_a_row_that_came_after_the_decision_stays(empty: Store) -> None:
     work.delete()
     work.delete()
     assert held(empty, LlmCall, "span_id") == ["c1", "c2"]
-    assert work.left(LlmCall) == 0
+    assert work.left(LlmCall, work.weeks()) == 0
     work.clear()
 
 
