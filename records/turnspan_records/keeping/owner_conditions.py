@@ -108,18 +108,25 @@ def owned(
     found = {record: one for record, one in values.items() if owners(record, wanted)}
     if not found:
         return ""
-    rows = placed(found, wanted, table)
+    # Where the rows lie, before they are joined: else a cluster's nodes send all of them.
+    ours = f"arrayExists(one -> {ONE_KEY} GLOBAL IN ({keys.only(wanted)}), owners)"
+    rows = placed(found, wanted, table, ours)
     return statement("keeping/_owned", rows=rows, one_key=ONE_KEY, keys=keys.query(wanted))
 
 
 def placed(
-    values: Mapping[type[Record], str], kinds: Collection[str], table: Callable[[type[Record]], str]
+    values: Mapping[type[Record], str],
+    kinds: Collection[str],
+    table: Callable[[type[Record]], str],
+    where: str = "1",
 ) -> str:
-    """A query of all rows of tables: ``record``, ``project``, when what it records ``began``, the
-    ``value`` of an expression, and its ``owners`` of some kinds, as pairs of a kind and an id."""
+    """A query of the rows of tables that fulfil a condition: ``record``, ``project``, when what it
+    records ``began``, the ``value`` of an expression, and its ``owners`` of some kinds, as pairs of
+    a kind and an id."""
     return " UNION ALL ".join(
         f"SELECT '{record.table}' AS record, project, {BELONGING[record.table].time} AS began,"
         f" {value} AS value, [{', '.join(owners(record, kinds))}] AS owners FROM {table(record)}"
+        f" WHERE {where}"
         for record, value in values.items()
     )
 

@@ -193,6 +193,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.llm_call
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'turn_summary' AS record,
@@ -201,6 +212,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, turn_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.turn_summary
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'annotation' AS record,
@@ -209,6 +231,17 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.annotation
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'withdrawal' AS record,
@@ -217,6 +250,17 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.withdrawal
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'review_queue' AS record,
@@ -225,6 +269,17 @@ FROM
    (toDate(0), sipHash128(project, name, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.review_queue
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'dataset_case' AS record,
@@ -233,6 +288,17 @@ FROM
    (toDate(0), sipHash128(project, dataset, version, case_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.dataset_case
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'artifact' AS record,
@@ -241,6 +307,17 @@ FROM
    (toDate(0), sipHash128(project, target, artifact_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.artifact
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'artifact_check' AS record,
@@ -249,6 +326,17 @@ FROM
    (toDate(0), sipHash128(project, source, artifact_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.artifact_check
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'evolution' AS record,
@@ -257,6 +345,17 @@ FROM
    (toDate(0), sipHash128(project, lineage_id, evolution_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.evolution
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'insight' AS record,
@@ -265,6 +364,17 @@ FROM
    (toDate(0), sipHash128(project, insight_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.insight
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'agent_version' AS record,
@@ -273,6 +383,17 @@ FROM
    (toDate(0), sipHash128(project, lineage_id, version_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.agent_version
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'attempt' AS record,
@@ -281,6 +402,17 @@ FROM
    (toDate(0), sipHash128(project, lineage_id, rollout_id, attempt_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.attempt
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'rollout' AS record,
@@ -289,6 +421,17 @@ FROM
    (toDate(0), sipHash128(project, lineage_id, rollout_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.rollout
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'lineage_event' AS record,
@@ -297,6 +440,17 @@ FROM
    (toDate(0), sipHash128(project, lineage_id, kind, event_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.lineage_event
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'lineage' AS record,
@@ -305,6 +459,17 @@ FROM
    (toDate(0), sipHash128(project, experiment_id, lineage_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.lineage
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'experiment' AS record,
@@ -313,6 +478,17 @@ FROM
    (toDate(0), sipHash128(project, experiment_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.experiment
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium' AS record,
@@ -321,6 +497,17 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.consortium
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium_iteration' AS record,
@@ -329,6 +516,17 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, arbiter_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.consortium_iteration
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium_member' AS record,
@@ -337,6 +535,17 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, member_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.consortium_member
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'tool_call' AS record,
@@ -345,6 +554,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.tool_call
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'message' AS record,
@@ -353,6 +573,17 @@ FROM
    (toDate(0), sipHash128(project, scope, hash, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.message
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'definition' AS record,
@@ -361,6 +592,17 @@ FROM
    (toDate(0), sipHash128(project, hash, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.definition
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'context_assembly' AS record,
@@ -369,6 +611,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.context_assembly
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'context_item' AS record,
@@ -377,6 +630,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.context_item
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'span' AS record,
@@ -385,6 +649,17 @@ FROM
    (toMonday(start_time), sipHash128(project, trace_id, start_time, span_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.span
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'import_position' AS record,
@@ -393,6 +668,17 @@ FROM
    (toDate(0), sipHash128(project, kind, source, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.import_position
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'llm_call_running' AS record,
@@ -401,6 +687,17 @@ FROM
    (toDate(0), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.llm_call_running
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+   )
+  )), owners)
  )
 ) AS o
 GLOBAL INNER JOIN

@@ -83,6 +83,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.llm_call
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'llm_call_running' AS record,
@@ -91,6 +102,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.llm_call_running
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'turn_summary' AS record,
@@ -99,6 +121,17 @@ FROM
     [('turn', if(turn_id != '', turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.turn_summary
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'tool_call' AS record,
@@ -107,6 +140,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.tool_call
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'span' AS record,
@@ -115,6 +159,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.span
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'context_assembly' AS record,
@@ -123,6 +178,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.context_assembly
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'context_item' AS record,
@@ -131,6 +197,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.context_item
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'artifact' AS record,
@@ -139,6 +216,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.artifact
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'consortium' AS record,
@@ -147,6 +235,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.consortium
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'consortium_iteration' AS record,
@@ -155,6 +254,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.consortium_iteration
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'consortium_member' AS record,
@@ -163,6 +273,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.consortium_member
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
   )
  ) AS o
  GLOBAL INNER JOIN
@@ -208,6 +329,17 @@ FROM
     arrayConcat([('span', span_id), ('tried', attempt_id), ('rolled', rollout_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [system_prompt, tool_definitions, context_assembled]), arrayMap(hash -> ('message', concat(if(session_id = '', trace_id, session_id), '\0', lower(hex(hash)))), if(session_id = '', arrayConcat(input_messages, output_messages), []))) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.llm_call
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'llm_call_running' AS record,
@@ -216,6 +348,17 @@ FROM
     arrayConcat([('span', span_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [system_prompt, tool_definitions]), arrayMap(hash -> ('message', concat(if(session_id = '', trace_id, session_id), '\0', lower(hex(hash)))), if(session_id = '', arrayConcat(input_messages), []))) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.llm_call_running
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'turn_summary' AS record,
@@ -224,6 +367,17 @@ FROM
     arrayConcat([('span', span_id), ('tried', attempt_id), ('rolled', rollout_id)]) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
    FROM turnspan.turn_summary
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'tool_call' AS record,
@@ -232,6 +386,17 @@ FROM
     arrayConcat([('span', span_id)]) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.tool_call
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'span' AS record,
@@ -240,6 +405,17 @@ FROM
     arrayConcat([('span', span_id)]) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.span
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'context_assembly' AS record,
@@ -248,6 +424,17 @@ FROM
     arrayConcat([('span', span_id), ('span', assembly_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [context_hash])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.context_assembly
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'context_item' AS record,
@@ -256,6 +443,17 @@ FROM
     arrayConcat(arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [content_hash])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.context_item
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'artifact' AS record,
@@ -264,6 +462,17 @@ FROM
     arrayConcat([('artifact', artifact_id), ('tried', attempt_id), ('rolled', rollout_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [content])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.artifact
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'consortium' AS record,
@@ -272,6 +481,17 @@ FROM
     arrayConcat([('span', span_id), ('consortium', consortium_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [prompt, final_text])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.consortium
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'consortium_iteration' AS record,
@@ -280,6 +500,17 @@ FROM
     CAST([], 'Array(Tuple(String, String))') AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.consortium_iteration
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'consortium_member' AS record,
@@ -288,6 +519,17 @@ FROM
     CAST([], 'Array(Tuple(String, String))') AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.consortium_member
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
+    )
+   )), owners)
   )
  ) AS o
  GLOBAL INNER JOIN
@@ -328,6 +570,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.llm_call
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'turn_summary' AS record,
@@ -336,6 +589,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, turn_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
   FROM turnspan.turn_summary
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'annotation' AS record,
@@ -344,6 +608,17 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(chosen_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(rejected_id))] AS owners
   FROM turnspan.annotation
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'withdrawal' AS record,
@@ -352,6 +627,17 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id))] AS owners
   FROM turnspan.withdrawal
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'dataset_case' AS record,
@@ -360,6 +646,17 @@ FROM
    (toDate(0), sipHash128(project, dataset, version, case_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
   FROM turnspan.dataset_case
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'artifact' AS record,
@@ -368,6 +665,17 @@ FROM
    (toDate(0), sipHash128(project, target, artifact_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.artifact
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'artifact_check' AS record,
@@ -376,6 +684,17 @@ FROM
    (toDate(0), sipHash128(project, source, artifact_id, written_at)) AS value,
    [('turn', toString(turn_id))] AS owners
   FROM turnspan.artifact_check
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium' AS record,
@@ -384,6 +703,17 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium_iteration' AS record,
@@ -392,6 +722,17 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, arbiter_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_iteration
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium_member' AS record,
@@ -400,6 +741,17 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, member_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_member
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'tool_call' AS record,
@@ -408,6 +760,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.tool_call
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'message' AS record,
@@ -416,6 +779,17 @@ FROM
    (toDate(0), sipHash128(project, scope, hash, written_at)) AS value,
    [('session', toString(scope))] AS owners
   FROM turnspan.message
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'context_assembly' AS record,
@@ -424,6 +798,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_assembly
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'context_item' AS record,
@@ -432,6 +817,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_item
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'span' AS record,
@@ -440,6 +836,17 @@ FROM
    (toMonday(start_time), sipHash128(project, trace_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.span
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'llm_call_running' AS record,
@@ -448,6 +855,17 @@ FROM
    (toDate(0), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.llm_call_running
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+   )
+  )), owners)
  )
 ) AS o
 GLOBAL INNER JOIN
@@ -589,6 +1007,26 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.llm_call
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'turn_summary' AS record,
@@ -597,6 +1035,26 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, turn_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
   FROM turnspan.turn_summary
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'annotation' AS record,
@@ -605,6 +1063,26 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(chosen_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(rejected_id))] AS owners
   FROM turnspan.annotation
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'withdrawal' AS record,
@@ -613,6 +1091,26 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id))] AS owners
   FROM turnspan.withdrawal
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'dataset_case' AS record,
@@ -621,6 +1119,26 @@ FROM
    (toDate(0), sipHash128(project, dataset, version, case_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
   FROM turnspan.dataset_case
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'artifact' AS record,
@@ -629,6 +1147,26 @@ FROM
    (toDate(0), sipHash128(project, target, artifact_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.artifact
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'artifact_check' AS record,
@@ -637,6 +1175,26 @@ FROM
    (toDate(0), sipHash128(project, source, artifact_id, written_at)) AS value,
    [('turn', toString(turn_id))] AS owners
   FROM turnspan.artifact_check
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium' AS record,
@@ -645,6 +1203,26 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium_iteration' AS record,
@@ -653,6 +1231,26 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, arbiter_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_iteration
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium_member' AS record,
@@ -661,6 +1259,26 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, member_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_member
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'tool_call' AS record,
@@ -669,6 +1287,26 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.tool_call
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'message' AS record,
@@ -677,6 +1315,26 @@ FROM
    (toDate(0), sipHash128(project, scope, hash, written_at)) AS value,
    [('session', toString(scope))] AS owners
   FROM turnspan.message
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'context_assembly' AS record,
@@ -685,6 +1343,26 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_assembly
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'context_item' AS record,
@@ -693,6 +1371,26 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_item
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'span' AS record,
@@ -701,6 +1399,26 @@ FROM
    (toMonday(start_time), sipHash128(project, trace_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.span
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'llm_call_running' AS record,
@@ -709,6 +1427,26 @@ FROM
    (toDate(0), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.llm_call_running
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
  )
 ) AS o
 GLOBAL INNER JOIN
@@ -933,6 +1671,26 @@ FROM
    sipHash128(project, session_id, start_time, span_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.llm_call
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'turn_summary' AS record,
@@ -941,6 +1699,26 @@ FROM
    sipHash128(project, session_id, start_time, turn_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
   FROM turnspan.turn_summary
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'annotation' AS record,
@@ -949,6 +1727,26 @@ FROM
    sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(chosen_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(rejected_id))] AS owners
   FROM turnspan.annotation
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'withdrawal' AS record,
@@ -957,6 +1755,26 @@ FROM
    sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id))] AS owners
   FROM turnspan.withdrawal
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'dataset_case' AS record,
@@ -965,6 +1783,26 @@ FROM
    sipHash128(project, dataset, version, case_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
   FROM turnspan.dataset_case
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'artifact' AS record,
@@ -973,6 +1811,26 @@ FROM
    sipHash128(project, target, artifact_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.artifact
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'artifact_check' AS record,
@@ -981,6 +1839,26 @@ FROM
    sipHash128(project, source, artifact_id, written_at) AS value,
    [('turn', toString(turn_id))] AS owners
   FROM turnspan.artifact_check
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium' AS record,
@@ -989,6 +1867,26 @@ FROM
    sipHash128(project, consortium_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium_iteration' AS record,
@@ -997,6 +1895,26 @@ FROM
    sipHash128(project, consortium_id, arbiter_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_iteration
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium_member' AS record,
@@ -1005,6 +1923,26 @@ FROM
    sipHash128(project, consortium_id, member_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_member
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'tool_call' AS record,
@@ -1013,6 +1951,26 @@ FROM
    sipHash128(project, session_id, start_time, span_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.tool_call
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'message' AS record,
@@ -1021,6 +1979,26 @@ FROM
    sipHash128(project, scope, hash, written_at) AS value,
    [('session', toString(scope))] AS owners
   FROM turnspan.message
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'context_assembly' AS record,
@@ -1029,6 +2007,26 @@ FROM
    sipHash128(project, session_id, start_time, assembly_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_assembly
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'context_item' AS record,
@@ -1037,6 +2035,26 @@ FROM
    sipHash128(project, session_id, start_time, assembly_id, item_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_item
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'span' AS record,
@@ -1045,6 +2063,26 @@ FROM
    sipHash128(project, trace_id, start_time, span_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.span
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
   UNION ALL
   SELECT
    'llm_call_running' AS record,
@@ -1053,6 +2091,26 @@ FROM
    sipHash128(project, session_id, start_time, span_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.llm_call_running
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT
+     key,
+     max(until) AS last
+    FROM turnspan.tombstone
+    WHERE ((forgetting_id GLOBAL IN (
+     SELECT forgetting_id
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+     SELECT until
+     FROM turnspan.tombstone
+     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+    GROUP BY key
+   )
+  )), owners)
  )
 ) AS o
 GLOBAL INNER JOIN

@@ -91,6 +91,17 @@ FROM
     [('session', session_id), ('turn', if((session_id = '') AND (turn_id != ''), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
     [('user', toString(user_id))] AS owners
    FROM turnspan.turn_summary
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'llm_call' AS record,
@@ -99,6 +110,17 @@ FROM
     [('session', session_id), ('turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
     [('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
    FROM turnspan.llm_call
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'llm_call_running' AS record,
@@ -107,6 +129,17 @@ FROM
     [('session', session_id), ('turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
     [('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
    FROM turnspan.llm_call_running
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'tool_call' AS record,
@@ -115,6 +148,17 @@ FROM
     [('session', session_id), ('turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
     [('user', attributes['user.id'])] AS owners
    FROM turnspan.tool_call
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'span' AS record,
@@ -123,6 +167,17 @@ FROM
     [('session', session_id), ('turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
     [('user', attributes['user.id'])] AS owners
    FROM turnspan.span
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+    )
+   )), owners)
   )
  ) AS o
  GLOBAL INNER JOIN
@@ -168,6 +223,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.llm_call
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'llm_call_running' AS record,
@@ -176,6 +242,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.llm_call_running
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'turn_summary' AS record,
@@ -184,6 +261,17 @@ FROM
     [('turn', if(turn_id != '', turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.turn_summary
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'tool_call' AS record,
@@ -192,6 +280,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.tool_call
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'span' AS record,
@@ -200,6 +299,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.span
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'context_assembly' AS record,
@@ -208,6 +318,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.context_assembly
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'context_item' AS record,
@@ -216,6 +337,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.context_item
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'artifact' AS record,
@@ -224,6 +356,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.artifact
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'consortium' AS record,
@@ -232,6 +375,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.consortium
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'consortium_iteration' AS record,
@@ -240,6 +394,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.consortium_iteration
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'consortium_member' AS record,
@@ -248,6 +413,17 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.consortium_member
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+    )
+   )), owners)
   )
  ) AS o
  GLOBAL INNER JOIN
@@ -293,6 +469,17 @@ FROM
     arrayConcat([('span', span_id), ('tried', attempt_id), ('rolled', rollout_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [system_prompt, tool_definitions, context_assembled]), arrayMap(hash -> ('message', concat(if(session_id = '', trace_id, session_id), '\0', lower(hex(hash)))), if(session_id = '', arrayConcat(input_messages, output_messages), []))) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
    FROM turnspan.llm_call
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'llm_call_running' AS record,
@@ -301,6 +488,17 @@ FROM
     arrayConcat([('span', span_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [system_prompt, tool_definitions]), arrayMap(hash -> ('message', concat(if(session_id = '', trace_id, session_id), '\0', lower(hex(hash)))), if(session_id = '', arrayConcat(input_messages), []))) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
    FROM turnspan.llm_call_running
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'turn_summary' AS record,
@@ -309,6 +507,17 @@ FROM
     arrayConcat([('span', span_id), ('tried', attempt_id), ('rolled', rollout_id)]) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('user', toString(user_id))] AS owners
    FROM turnspan.turn_summary
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'tool_call' AS record,
@@ -317,6 +526,17 @@ FROM
     arrayConcat([('span', span_id)]) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id'])] AS owners
    FROM turnspan.tool_call
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'span' AS record,
@@ -325,6 +545,17 @@ FROM
     arrayConcat([('span', span_id)]) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id'])] AS owners
    FROM turnspan.span
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'context_assembly' AS record,
@@ -333,6 +564,17 @@ FROM
     arrayConcat([('span', span_id), ('span', assembly_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [context_hash])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.context_assembly
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'context_item' AS record,
@@ -341,6 +583,17 @@ FROM
     arrayConcat(arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [content_hash])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.context_item
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'artifact' AS record,
@@ -349,6 +602,17 @@ FROM
     arrayConcat([('artifact', artifact_id), ('tried', attempt_id), ('rolled', rollout_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [content])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.artifact
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'consortium' AS record,
@@ -357,6 +621,17 @@ FROM
     arrayConcat([('span', span_id), ('consortium', consortium_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [prompt, final_text])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.consortium
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'consortium_iteration' AS record,
@@ -365,6 +640,17 @@ FROM
     CAST([], 'Array(Tuple(String, String))') AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.consortium_iteration
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
+    )
+   )), owners)
    UNION ALL
    SELECT
     'consortium_member' AS record,
@@ -373,6 +659,17 @@ FROM
     CAST([], 'Array(Tuple(String, String))') AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.consortium_member
+   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+    SELECT key
+    FROM
+    (
+     SELECT DISTINCT
+      key,
+      fromUnixTimestamp64Nano(0, 'UTC') AS last
+     FROM turnspan.keeping_row
+     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
+    )
+   )), owners)
   )
  ) AS o
  GLOBAL INNER JOIN
@@ -413,6 +710,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
   FROM turnspan.llm_call
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'turn_summary' AS record,
@@ -421,6 +729,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, turn_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('user', toString(user_id))] AS owners
   FROM turnspan.turn_summary
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'annotation' AS record,
@@ -429,6 +748,17 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(chosen_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(rejected_id))] AS owners
   FROM turnspan.annotation
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'withdrawal' AS record,
@@ -437,6 +767,17 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id))] AS owners
   FROM turnspan.withdrawal
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'dataset_case' AS record,
@@ -445,6 +786,17 @@ FROM
    (toDate(0), sipHash128(project, dataset, version, case_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
   FROM turnspan.dataset_case
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'artifact' AS record,
@@ -453,6 +805,17 @@ FROM
    (toDate(0), sipHash128(project, target, artifact_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.artifact
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'artifact_check' AS record,
@@ -461,6 +824,17 @@ FROM
    (toDate(0), sipHash128(project, source, artifact_id, written_at)) AS value,
    [('turn', toString(turn_id))] AS owners
   FROM turnspan.artifact_check
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium' AS record,
@@ -469,6 +843,17 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium_iteration' AS record,
@@ -477,6 +862,17 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, arbiter_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_iteration
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'consortium_member' AS record,
@@ -485,6 +881,17 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, member_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_member
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'tool_call' AS record,
@@ -493,6 +900,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id'])] AS owners
   FROM turnspan.tool_call
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'message' AS record,
@@ -501,6 +919,17 @@ FROM
    (toDate(0), sipHash128(project, scope, hash, written_at)) AS value,
    [('session', toString(scope))] AS owners
   FROM turnspan.message
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'context_assembly' AS record,
@@ -509,6 +938,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_assembly
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'context_item' AS record,
@@ -517,6 +957,17 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_item
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'span' AS record,
@@ -525,6 +976,17 @@ FROM
    (toMonday(start_time), sipHash128(project, trace_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id'])] AS owners
   FROM turnspan.span
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
   UNION ALL
   SELECT
    'llm_call_running' AS record,
@@ -533,6 +995,17 @@ FROM
    (toDate(0), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
   FROM turnspan.llm_call_running
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
  )
 ) AS o
 GLOBAL INNER JOIN
