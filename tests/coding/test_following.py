@@ -136,6 +136,7 @@ def test_a_turn_runs_then_ends_and_lands_once(
     follower.close()
 
 
+@pytest.mark.release  # the first test has such a session
 def test_a_turn_of_a_killed_agent_ends_by_rest(
     embedded_dsn: Dsn, session: ClaudeSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,7 @@ def states(dsn: Dsn) -> dict[str, tuple[str, float]]:
 
 
 @first_on("server")
+@pytest.mark.release  # killed at any moment
 def test_runs_of_processes_that_were_killed(store_dsn: Dsn) -> None:
     """At any moment: what had ended stays finished, nothing of the dead is running for ever."""
     program = Path(__file__).with_name("crashing_runs.py")

@@ -18,6 +18,7 @@ SECONDS = 8
 
 
 @pytest.mark.slow
+@pytest.mark.release  # `test_crowds` and `test_sharing` have many
 def test_four_writers_and_a_reader_of_the_embedded_store(embedded_dsn: Dsn, tmp_path: Path) -> None:
     """No lock error, nothing said to be waiting, nothing missing."""
     told = tmp_path / "told"

@@ -70,6 +70,7 @@ def test_a_head_that_is_too_large_is_answered(demo_page: ServedPage, size: int) 
     assert demo_page.ask(f"/turns?q={'x' * (MAX_HEAD_BYTES - 1_000)}").status == 200
 
 
+@pytest.mark.release  # ten seconds of waiting; the next one answers 408 too
 def test_half_a_head_is_not_waited_for(demo_page: ServedPage) -> None:
     """Neither where it never ends, nor where it comes in drops; with no byte it is closed without a
     word, and what is kept open goes on."""

@@ -218,6 +218,7 @@ def test_two_reviewers(look: Look, page: ServedPage) -> None:
     assert f"0 of {TURNS}" in each.page.inner_text(".progress")
 
 
+@pytest.mark.release  # console/test_review goes on after a kill
 def test_a_killed_server_loses_nothing(
     browser: Browser, look: Look, folder: Path, page: ServedPage
 ) -> None:

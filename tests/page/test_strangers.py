@@ -290,6 +290,7 @@ def test_judging_at_reading_speed(look: Look, page: ServedPage) -> None:
     assert stranger.keys == TURNS + 2
 
 
+@pytest.mark.release  # `test_compare` orders answers by keys
 def test_four_answers_are_ranked(look: Look, page: ServedPage) -> None:
     """They are found, put side by side without names, and their order is stored."""
     stranger = at_first(look, page, "four answers ranked")

@@ -197,7 +197,7 @@ def forget_and_be_killed(dsn: Dsn, name: str, statement: int, seconds: float) ->
     return ended.returncode != 0
 
 
-@pytest.mark.parametrize("kind", few(["session", "user", "turn", "project"], ["user"]))
+@pytest.mark.parametrize("kind", few(["session", "user", "turn", "project"], ()))
 def test_a_plan_names_what_forgetting_touches(
     embedded: Store, data_home: Path, kind: SubjectKind
 ) -> None:

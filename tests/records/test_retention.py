@@ -261,6 +261,7 @@ def test_texts_come_back_with_the_archive(empty: Store, policy: Policy) -> None:
 
 
 @ONE_KIND
+@pytest.mark.release  # console/test_retain brings an archive back
 def test_what_was_archived_comes_back_as_it_was(empty: Store, policy: Policy) -> None:
     """Every column, `written_at` included; a second time makes no difference, and neither does it
     to rows that were never gone. Pruned again, it comes back again."""
