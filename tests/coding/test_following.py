@@ -117,7 +117,9 @@ def test_a_turn_runs_then_ends_and_lands_once(
 
     other.answer("req_3", "Yes")
     words = ("watch", "coding", "--once", str(tmp_path / "projects"))
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
     assert command(embedded_dsn, *words).exit_code == 0
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
     whole[0] = ("And this", "final", 1, 0)
     counts = ask(embedded_dsn, COUNTS)
     assert follower.land() and ask(embedded_dsn, TURNS) == whole

@@ -79,11 +79,10 @@ def coding(folders: tuple[Path, ...], project: str, once: bool, service: str | N
     def end(_number: int, _frame: object) -> None:
         ended.set()
 
-    for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, end)
     log = partial(coding_log, EVERY, folders, live=not once)
     opener = partial(open_chosen, create=True)
     follower = TranscriptFollower(opener, spool, log, project, ended, _landed, note)
+    before = {name: signal.signal(name, end) for name in (signal.SIGTERM, signal.SIGINT)}
     try:
         if once:
             if not follower.land():
@@ -95,6 +94,8 @@ def coding(folders: tuple[Path, ...], project: str, once: bool, service: str | N
     finally:
         follower.close()
         lock.release()
+        for name, handler in before.items():
+            signal.signal(name, signal.SIG_DFL if handler is None else handler)
     note("ended: what was read has landed or waits in the spool")
 
 
