@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -218,9 +219,14 @@ def test_an_sdk_asks_two_at_a_time_and_is_recorded_with_its_own_host(
     its place."""
     make, host = SDKS[sdk]
     with rerun_here(protocol.environment()):
-        call = make(stream)
+        call, together = make(stream), threading.Barrier(2)
+
+        def at_once(number: int) -> Any:
+            together.wait(30)  # else one thread may be done before the other begins
+            return call(number)
+
         with ThreadPoolExecutor(2) as pool:
-            answers = list(pool.map(call, (11, 22)))
+            answers = list(pool.map(at_once, (11, 22)))
     assert ["11" in answers[0], "22" in answers[1]] == [True, True]
     assert {sent.origin for sent in protocol.requests} == {f"https://{host}:443"}
     places = [sent.headers["x-turnspan-place"].split(":") for sent in protocol.requests]
