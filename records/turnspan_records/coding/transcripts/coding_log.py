@@ -33,7 +33,7 @@ from turnspan_records.coding.transcripts.sessions import (
     stamp,
     state_of,
 )
-from turnspan_records.coding.transcripts.turns import TurnBuilder
+from turnspan_records.coding.transcripts.turns import ALL_DONE, TurnBuilder
 from turnspan_records.coding.transcripts.wire_values import unknown
 from turnspan_records.importing.sources import Part, Problem, SourceLogError
 
@@ -45,7 +45,6 @@ _POSITION_EVERY: Final = 8 * 2**20
 """Bytes that are read between two positions: one names every file."""
 LIVE_SECONDS: Final = 3600
 """How long after its last line a turn that has not ended is said to run."""
-_ALL: Final = 2**62
 
 
 class CodingLog:
@@ -245,7 +244,7 @@ def _turns_done(session: TranscriptSession, states: Sequence[FileState]) -> int:
     new = {number for number, state in enumerate(states) if not state.size}
     if not (done and new):
         return done
-    builder = TurnBuilder(session.tool.kind, done=_ALL)
+    builder = TurnBuilder(session.tool.kind, done=ALL_DONE)
     for number, event in events_of(session):
         builder.add(event, number)
         if number in new:

@@ -33,7 +33,7 @@ from turnspan_records.coding.transcripts.sessions import (
     events_of,
     sessions_beside,
 )
-from turnspan_records.coding.transcripts.turns import TurnBuilder
+from turnspan_records.coding.transcripts.turns import ALL_DONE, TurnBuilder
 from turnspan_records.importing import ids
 from turnspan_records.importing.sources import SourceLogError
 from turnspan_records.keeping.keys import Tables
@@ -43,7 +43,6 @@ _REMEMBERED: Final = 200_000
 """Messages that are remembered of sessions for those that go on with them."""
 _TOGETHER: Final = 1_000
 """Ids that one statement names."""
-_ALL: Final = 2**62
 _AT_ONCE: Final = {"mutations_sync": 2}
 
 
@@ -172,7 +171,7 @@ class SessionFamilies:
                 self.take_back({later.session_id: rows})
             elif later.files[0] not in self._files:
                 shared = frozenset(self._kin(session).messages)
-                builder = TurnBuilder(later.tool.kind, done=_ALL, elsewhere=shared)
+                builder = TurnBuilder(later.tool.kind, done=ALL_DONE, elsewhere=shared)
                 self.take_back(_built(builder, later).withheld)
 
     def take_back(self, rows: Mapping[str, set[str]]) -> None:
@@ -292,8 +291,9 @@ class SessionFamilies:
             return member
         path = member.files[0]
         if path not in self._known:
-            if sum(len(kin.messages) for kin in self._known.values()) >= _REMEMBERED:
-                self._known.clear()
+            # The last one: a family is gone through from its first session, again and again.
+            while sum(len(kin.messages) for kin in self._known.values()) >= _REMEMBERED:
+                self._known.popitem()
             self._known[path] = SessionKin("", "", file=path)
             with suppress(OSError, SourceLogError):  # deleted meanwhile: it has nothing in common
                 start, messages = messages_of(TranscriptSession(member.tool, [path]))
@@ -306,7 +306,7 @@ def messages_of(session: TranscriptSession) -> tuple[tuple[str, str], dict[str, 
     its time in ns. Raises ``SourceLogError``."""
     first = beginning_of(session)
     start = ("", "") if first is None else (first.session_id, first.parent)
-    return start, _built(TurnBuilder(session.tool.kind, done=_ALL), session).messages
+    return start, _built(TurnBuilder(session.tool.kind, done=ALL_DONE), session).messages
 
 
 def _built(builder: TurnBuilder, session: TranscriptSession) -> TurnBuilder:

@@ -31,6 +31,8 @@ from turnspan_records.coding.transcripts.history import (
 from turnspan_records.importing import ids
 from turnspan_records.importing.sources import Part
 
+ALL_DONE: Final = 2**62
+"""More turns than a session has: a builder makes no rows of any."""
 _KEPT_RESULTS: Final = 4_096
 """Tool calls of earlier turns whose results may still come."""
 
