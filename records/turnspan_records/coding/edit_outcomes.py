@@ -158,8 +158,7 @@ class EditJudge:
         if not turns:
             return
         project, turn_id, began = str(turns[0][0]), str(turns[0][1]), int(turns[0][2])
-        since = max(began, known.until + 1 if known is not None else 0)
-        by_file, until, _ = self._edited(store, since)
+        by_file, until, _ = self._edited(store, began, known)
         if not by_file:
             return
         files = {
@@ -177,8 +176,7 @@ class EditJudge:
         if not turns or (known is not None and known.turn_id == turns[0][1]):
             return
         project, turn_id, began = str(turns[0][0]), str(turns[0][1]), int(turns[0][2])
-        since = max(began, known.until + 1 if known is not None else 0)
-        by_file, until, ended = self._edited(store, since)
+        by_file, until, ended = self._edited(store, began, known)
         files: dict[str, list[str]] = {}
         for path, edits in by_file.items():
             untouched = _changed_at(path) <= ended[path] / 1e9 + _SETTLED
@@ -189,10 +187,11 @@ class EditJudge:
             self._write(EditedTurn(project, turn_id, until, files, until / 1e9))
 
     def _edited(
-        self, store: Store, since: int
+        self, store: Store, began: int, known: EditedTurn | None
     ) -> tuple[dict[Path, list[FileChange]], int, dict[Path, int]]:
-        """The edits of the session's files since a time, when the last one began, and when each
-        file's last one ended; times in ns."""
+        """The edits of the session's files since a turn began, but those that were noted before;
+        when the last one began, and when each file's last one ended; times in ns."""
+        since = max(began, known.until + 1 if known is not None else 0)
         given = {"session": self._session, "since": since, "tools": CHANGING}
         edits = store.query(statement("coding/session_edits"), given).rows
         found: dict[Path, list[FileChange]] = {}
