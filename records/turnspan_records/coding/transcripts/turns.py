@@ -296,19 +296,18 @@ class TurnBuilder:
         message = {"role": "assistant", "parts": event.parts}
         entry = self._enter(thread, event.message_id, before, [message] if event.parts else [])
         history = self._histories.setdefault(thread.start.session_id, SessionHistory())
-        if event.message_id in self._elsewhere and not turn.turn.rounds:
-            # All of it stands elsewhere, also if its prompt has a new id.
-            turn.recorded, turn.foreign = False, True
-        if event.message_id in self._elsewhere:
+        elsewhere = event.message_id in self._elsewhere
+        if elsewhere:
+            if not turn.turn.rounds:  # all of it stands elsewhere, also if its prompt has a new id
+                turn.recorded, turn.foreign = False, True
             self._withhold(turn, *self._rows(event))
-        if not turn.recorded or event.message_id in self._elsewhere:
-            if turn.number <= self._done and event.message_id not in self._elsewhere:
+        if turn.recorded and not elsewhere:
+            turn.call(event, min(event.start or began, thread.time), thread.time, history, entry)
+        else:
+            if turn.number <= self._done and not elsewhere:
                 history.know(thread.start.instructions)
                 entry.know()
             turn.ask(event, thread.time)
-        else:
-            start = min(event.start or began, thread.time)
-            turn.call(event, start, thread.time, history, entry)
 
     def _tool(self, thread: AgentThread, event: ToolEnd) -> None:
         before = self._before(thread, event.parent)
