@@ -373,14 +373,15 @@ def _ledger(store: Store) -> dict[int, str]:
 
 
 def _run(store: Store, sql: str) -> None:
-    for attempt in range(5):
-        try:  # without waiting for rows of before: on a full disk nothing would end that
-            return store.command(sql, None, {"mutations_sync": 0})
+    # Not waiting for rows of before: on a full disk nothing ends that. Embedded, it is the default.
+    for attempt in range(6):
+        try:
+            store.command(sql, None, {} if store.dsn.embedded else {"mutations_sync": 0})
+            return
         except QueryError as error:
-            if error.code not in _RACES:
+            if error.code not in _RACES or attempt == 5:
                 raise
             time.sleep(0.1 * 2**attempt)
-    return store.command(sql, None, {"mutations_sync": 0})
 
 
 def _record(store: Store, applied: Sequence[Migration]) -> None:
