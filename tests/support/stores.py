@@ -17,6 +17,7 @@ from support.clickhouse_server import ClickHouseServer, start_server
 from support.kept_stores import KeptStores, copy_schema, engine_kept, migrated
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_clickhouse.store.opening import open_store
 from turnspan_clickhouse.store.shared_engine import step_aside
 
 _KEPT: pytest.StashKey[KeptStores] = pytest.StashKey()
@@ -101,13 +102,14 @@ def store_dsn(request: pytest.FixtureRequest, store_kind: str) -> Dsn:
 def module_store(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
-    clickhouse_server: ClickHouseServer,
 ) -> Iterator[Store]:
     """A migrated store of each kind, open for all tests of a module; empty when these begin."""
-    dsn = clickhouse_server.dsn(f"m_{uuid.uuid4().hex[:12]}")
     if request.param == "embedded":
-        dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("module") / "store")
-    with migrated(dsn) as opened:
+        with migrated(Dsn("chdb", path=tmp_path_factory.mktemp("module") / "store")) as opened:
+            yield opened
+        return
+    kept: KeptStores = request.getfixturevalue("kept_stores")
+    with kept.lend_address("module") as dsn, open_store(dsn) as opened:
         yield opened
 
 
