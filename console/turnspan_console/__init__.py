@@ -29,10 +29,12 @@ def main() -> int:
     import logging
 
     from turnspan_console.cli import turnspan
+    from turnspan_console.engine_import import ArrowFinder
     from turnspan_console.output import unexpected
 
     os.umask(0o077)  # what is made from here on, the engine's files above all, is its owner's alone
     sys.excepthook = unexpected
+    sys.meta_path.insert(0, ArrowFinder())
     # What they log is told as a sentence of our own, or by the doctor.
     for name in ("clickhouse_connect", "turnspan"):
         logging.getLogger(name).addHandler(logging.NullHandler())

@@ -199,6 +199,22 @@ def test_starting_loads_no_engine_and_no_driver(spawn: Spawn) -> None:
     assert spawn("--help", entry=entry).stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.with_schema
+def test_a_question_loads_the_engine_without_arrow_and_what_needs_arrow_gets_it(
+    spawn: Spawn, embedded_dsn: Dsn
+) -> None:
+    entry = (
+        "import sys; from turnspan_console import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "arrow = {'chdb', 'numpy', 'pyarrow'} & set(sys.modules)\n"
+        "import pyarrow\n"
+        "print(sorted(arrow), pyarrow.array([1]).to_pylist())"
+    )
+    shown = spawn("turns", "--store", str(embedded_dsn), entry=entry)
+    assert shown.stdout.splitlines()[-1] == "['chdb'] [1]"
+
+
 def test_an_interrupt_is_exit_code_130_without_a_traceback(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
