@@ -28,7 +28,6 @@ from turnspan_records.coding.trajectories.trajectory_export import (
 from turnspan_records.keeping.copies import sift_set
 from turnspan_records.training import ExportError, Filters
 
-VALIDATOR: Any = importlib.import_module("jsonschema").Draft202012Validator
 pytestmark = pytest.mark.with_schema
 SECRET = "sk-ant-api03-" + "a1B2" * 20
 HOSTILE = "\x1b[31m‮txt\x00 <script>"
@@ -58,7 +57,8 @@ def _written(
 
 def _require(name: str, document: Any) -> None:
     schema = json.loads((Path(__file__).parent / f"{name}.schema.json").read_text())
-    VALIDATOR(schema).validate(document)
+    checks: Any = importlib.import_module("jsonschema")  # 2 s, for every process of a parallel run
+    checks.Draft202012Validator(schema).validate(document)
 
 
 def test_atif(filled: Store, tmp_path: Path) -> None:

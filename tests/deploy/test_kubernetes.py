@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +16,7 @@ import pytest
 import yaml
 
 from support.demo_records import land
-from support.deployment import DEPLOY, Deployment
+from support.deployment import DEPLOY, Deployment, require_kubernetes
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.keeping import Policy
 
@@ -30,10 +29,6 @@ RESOURCES: list[dict[str, Any]] = [
 ]
 WORKLOADS = [one for one in RESOURCES if one["kind"] in ("StatefulSet", "Deployment")]
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
-
-
-# Has no types of its own.
-validate: Callable[..., None] = importlib.import_module("kubernetes_validate").validate
 
 
 def title(resource: dict[str, Any]) -> str:
@@ -49,7 +44,7 @@ def container(workload: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("resource", RESOURCES, ids=title)
 def test_each_resource_is_kubernetes(resource: dict[str, Any], version: str) -> None:
     """Valid, with no unknown field, under the schemas of an older release and of a newer one."""
-    validate(resource, version, strict=True)
+    require_kubernetes(resource, version)
 
 
 def test_everything_is_listed_and_every_listed_file_exists() -> None:
@@ -130,7 +125,7 @@ def test_kustomize_builds_it(tmp_path: Path) -> None:
     assert len(resources) == len(RESOURCES) + len(KUSTOMIZATION["configMapGenerator"]) + 1
     assert len(secrets) == 1 and len(secrets[0]["data"]) == 6
     for resource in resources:
-        validate(resource, "1.37", strict=True)
+        require_kubernetes(resource, "1.37")
         assert resource["kind"] == "Namespace" or resource["metadata"]["namespace"] == "turnspan"
 
 

@@ -15,7 +15,6 @@ import pytest
 
 from support.shared import REPOSITORY
 
-VALIDATOR: Any = importlib.import_module("jsonschema").Draft202012Validator
 FROZEN = REPOSITORY / "tests" / "data" / "json_output"
 PRINTED = REPOSITORY / "tests" / "snapshots" / "json" / "commands"
 NAMES = {
@@ -61,9 +60,10 @@ def test_what_a_command_prints_is_as_described(name: str, schema: dict[str, Any]
     printed = json.loads(text.replace('"<bytes>"', "0"))
     closed = {key: {**one, "unevaluatedProperties": False} for key, one in schema["$defs"].items()}
     own = {**schema["commands"][NAMES[name]], "$defs": closed}
+    checks: Any = importlib.import_module("jsonschema")  # 2 s, for every process of a parallel run
     errors = [
         f"{one.json_path}: {one.message[:300]}"
-        for one in VALIDATOR(own).iter_errors(printed)
+        for one in checks.Draft202012Validator(own).iter_errors(printed)
         if not re.fullmatch(r"<\w+>", str(one.instance))
     ]
     assert errors == []

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import http.client
+import importlib
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -59,6 +61,13 @@ ACCESS_CONTROL = """<access_control_improvements>
   <select_from_system_db_requires_grant>true</select_from_system_db_requires_grant>
   <select_from_information_schema_requires_grant>true</select_from_information_schema_requires_grant>
 </access_control_improvements>"""
+
+
+def require_kubernetes(resource: object, version: str) -> None:
+    """Raises where Kubernetes would refuse a resource, or knows a field of it not."""
+    # Not when tests are collected: to import it takes 2 s, in each process of a parallel run.
+    checks: Any = importlib.import_module("kubernetes_validate")
+    checks.validate(resource, version, strict=True)
 
 
 @dataclass(frozen=True)
