@@ -42,12 +42,13 @@ class OwnerKeys:
 
     ``query`` gives a query of those of some kinds (named in it, they are words of ours): a ``key``
     once, and the ``last`` time at which what belongs to it began. ``kinds`` says which there are,
-    ``until`` the last time of all, in nanoseconds.
+    ``until`` the last time of all, in nanoseconds; ``cluster`` whether the store is one.
     """
 
     query: Callable[[Collection[str]], str]
     kinds: frozenset[str]
     until: int
+    cluster: bool
 
     def only(self, kinds: Collection[str]) -> str:
         """A query of the keys of some kinds, without their times."""
@@ -71,7 +72,7 @@ def of_pass(work: Work, until: int) -> OwnerKeys:
             f" WHERE pass = '{work.name}' AND record IN ({kinds_sql(wanted, UNIT)})"
         )
 
-    return OwnerKeys(query, kinds, until)
+    return OwnerKeys(query, kinds, until, bool(work.store.dsn.cluster))
 
 
 def of_tombstones(store: Store, asked: bytes | None = None) -> OwnerKeys:
@@ -89,7 +90,7 @@ def of_tombstones(store: Store, asked: bytes | None = None) -> OwnerKeys:
             f" WHERE {where} AND kind IN ({kinds_sql(wanted)}) GROUP BY key"
         )
 
-    return OwnerKeys(query, frozenset(map(str, kinds)), int(until))
+    return OwnerKeys(query, frozenset(map(str, kinds)), int(until), bool(store.dsn.cluster))
 
 
 def owned(
@@ -108,10 +109,17 @@ def owned(
     found = {record: one for record, one in values.items() if owners(record, wanted)}
     if not found:
         return ""
-    # Where the rows lie, before they are joined: else a cluster's nodes send all of them.
     ours = f"arrayExists(one -> {ONE_KEY} GLOBAL IN ({keys.only(wanted)}), owners)"
-    rows = placed(found, wanted, table, ours)
-    return statement("keeping/_owned", rows=rows, one_key=ONE_KEY, keys=keys.query(wanted))
+    # On a cluster where the rows lie, else its nodes send all of them; elsewhere once for all
+    # tables, since each place has a set of the keys in memory.
+    lying, joined = (ours, "1") if keys.cluster else ("1", ours)
+    return statement(
+        "keeping/_owned",
+        rows=placed(found, wanted, table, lying),
+        ours=joined,
+        one_key=ONE_KEY,
+        keys=keys.query(wanted),
+    )
 
 
 def placed(
