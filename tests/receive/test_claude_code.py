@@ -15,7 +15,7 @@ from support.representatives import few
 from turnspan import config
 from turnspan_clickhouse.store.dsn import Dsn
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.usefixtures("kept_engine")]
 
 SCOPE = "com.anthropic.claude_code.tracing"
 STANDARD = {"session.id": "s-1", "user.id": "u-1", "terminal.type": "xterm"}

@@ -25,7 +25,7 @@ from turnspan_records.access import open_dsn
 from turnspan_records.coding.week import week_report
 from turnspan_records.screens.outline import outline
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.usefixtures("kept_engine")]
 
 PATH = "/v1/metrics"
 ACTIVE, LINES = "claude_code.active_time.total", "claude_code.lines_of_code.count"

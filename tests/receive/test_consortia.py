@@ -9,7 +9,7 @@ from receive.serving import serving
 from receive.test_order import ask
 from turnspan_clickhouse.store.dsn import Dsn
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.usefixtures("kept_engine")]
 
 
 def two_iterations() -> str:

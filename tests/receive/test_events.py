@@ -26,7 +26,7 @@ from turnspan import config
 from turnspan_clickhouse.receive import late_events as silent_calls
 from turnspan_clickhouse.store.dsn import Dsn
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.usefixtures("kept_engine")]
 
 DETAILS = "gen_ai.client.inference.operation.details"
 EVALUATION = "gen_ai.evaluation.result"

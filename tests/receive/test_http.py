@@ -27,7 +27,7 @@ from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_clickhouse.store.zstd import compressed
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.usefixtures("kept_engine")]
 
 STORY = (agent("a", "", 0, 9), chat("hello", "a", 1))
 COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
