@@ -58,6 +58,8 @@ def helper(message: str) -> str:
     return say("answer")
 
 
+@pytest.mark.with_schema
+@pytest.mark.usefixtures("kept_engine")
 @pytest.mark.tests_internal_errors
 def test_a_failing_hook_costs_the_words_not_the_figures(
     embedded_dsn: Dsn, caplog: pytest.LogCaptureFixture

@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import turnspan
 import turnspan_records
+from support.kept_stores import copy_schema
 from turnspan import config
 from turnspan.testing import record
 from turnspan.tracing import state
@@ -40,8 +41,10 @@ def look(city: str) -> str:
 
 
 @pytest.fixture
-def configured(tmp_path: Path) -> Iterator[InMemorySpanExporter]:
+def configured(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[InMemorySpanExporter]:
     """An application that records into a store, and exports its spans as well."""
+    if request.node.get_closest_marker("with_schema"):
+        copy_schema(tmp_path / "store")
     sent = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(sent))
@@ -55,6 +58,7 @@ def configured(tmp_path: Path) -> Iterator[InMemorySpanExporter]:
     provider.shutdown()
 
 
+@pytest.mark.with_schema
 def test_a_configured_application_lands_none_of_it(
     configured: InMemorySpanExporter, tmp_path: Path
 ) -> None:
@@ -103,6 +107,7 @@ def test_a_span_that_began_before_goes_where_it_was_to_go(
 
 def test_another_recorder_can_be_stood_in_for(tmp_path: Path) -> None:
     """Only that one: what the default one records is none of it."""
+    copy_schema(tmp_path / "second")
     second = turnspan.Recorder()
     second.configure(service_name="second", store=f"chdb://{tmp_path / 'second'}")
 
