@@ -23,14 +23,14 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 import turnspan
 from emit.conftest import Spans
 from support.fan_out import helper, piece, place, work_elsewhere
+from support.representatives import few
 from turnspan import semconv
 from turnspan.runtime.ids import SecureIdGenerator
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
-pytestmark = [pytest.mark.usefixtures("threads"), pytest.mark.with_schema]
+pytestmark = [pytest.mark.usefixtures("threads", "kept_engine"), pytest.mark.with_schema]
 
 WAYS = 9 if sys.version_info >= (3, 11) else 8
 """How many ways ``fan_out`` takes."""
@@ -100,20 +100,21 @@ def test_turn_that_fans_out_is_one_trace(spans: Spans) -> None:
     assert attribute(root, semconv.TURN_LLM_CALLS) == WAYS
 
 
+Landing = Callable[..., list[list[dict[str, Any]]]]
+
+
 @pytest.fixture
-def landing(embedded_dsn: Dsn) -> Iterator[Callable[[str], list[dict[str, Any]]]]:
+def landing(embedded_dsn: Dsn) -> Iterator[Landing]:
     """An application that records to a fresh store; gives what asks it once all has landed."""
-    with open_store(embedded_dsn) as store:
-        migrate(store)
     resource = Resource.create({"service.name": "app"})
     provider = TracerProvider(resource=resource, id_generator=SecureIdGenerator())
     turnspan.configure(store=str(embedded_dsn), exporters=["turnspan"], tracer_provider=provider)
 
-    def rows(sql: str) -> list[dict[str, Any]]:
+    def rows(*questions: str) -> list[list[dict[str, Any]]]:
         assert turnspan.flush().ok
         ship(embedded_dsn, deadline=time.monotonic() + 30)
         with open_store(embedded_dsn) as store:
-            return store.query(sql).dicts()
+            return [store.query(sql).dicts() for sql in questions]
 
     yield rows
     turnspan.shutdown()
@@ -127,7 +128,7 @@ def landing(embedded_dsn: Dsn) -> Iterator[Callable[[str], list[dict[str, Any]]]
 )
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_turn_over_processes_has_one_summary(
-    landing: Callable[[str], list[dict[str, Any]]],
+    landing: Landing,
     embedded_dsn: Dsn,
     context: SpawnContext | ForkContext,
 ) -> None:
@@ -150,26 +151,26 @@ def test_turn_over_processes_has_one_summary(
     assert seen["turn"] == seen["tool"] == turn.id
     assert seen["rounds"] == 2  # one here, one there
 
-    turns = landing(
-        "SELECT turn_id, parent_turn_id, agent_name, session_id FROM turn_summary FINAL"
+    turns, calls, tools, users, spans = landing(
+        "SELECT turn_id, parent_turn_id, agent_name, session_id FROM turn_summary FINAL",
+        "SELECT turn_id, session_id, trace_id, round, service FROM llm_call FINAL",
+        "SELECT turn_id, session_id, trace_id FROM tool_call FINAL",
+        "SELECT DISTINCT user_id FROM turn_summary FINAL",
+        "SELECT span_id, parent_span_id FROM span FINAL",
     )
     assert sorted((t["agent_name"], t["turn_id"], t["parent_turn_id"]) for t in turns) == [
         ("boss", turn.id, ""),
         ("helper", seen["helper"], turn.id),
     ]
-    calls = landing("SELECT turn_id, session_id, trace_id, round, service FROM llm_call FINAL")
     assert sorted((c["turn_id"] == turn.id, c["round"]) for c in calls) == [
         (False, 1),
         (True, 1),
         (True, 2),
     ]
-    tools = landing("SELECT turn_id, session_id, trace_id FROM tool_call FINAL")
     assert [t["turn_id"] for t in tools] == [turn.id, turn.id]
     assert {row["session_id"] for row in turns + calls + tools} == {"s-1"}
     assert len({row["trace_id"] for row in calls + tools}) == 1
-    users = landing("SELECT DISTINCT user_id FROM turn_summary FINAL")
     assert [row["user_id"] for row in users] == ["u-1"]
-    spans = landing("SELECT span_id, parent_span_id FROM span FINAL")
     known = {row["span_id"] for row in spans}
     assert [row["span_id"] for row in spans if row["parent_span_id"] not in known] == [turn.id]
 
@@ -277,7 +278,7 @@ if sys.argv[1] == "application":
     trace.set_tracer_provider(TracerProvider())
 turnspan.configure(exporters=["none"])
 random.seed(0)
-for number in range(5_000):
+for number in range(int(sys.argv[2])):
     with turnspan.agent("a") as turn:
         span = trace.get_current_span().get_span_context()
         print(f"{span.trace_id:032x}")
@@ -286,19 +287,22 @@ for number in range(5_000):
 """
 
 
+@pytest.mark.parametrize("turns", few([500, 5_000], [500]))
 @pytest.mark.parametrize("provider", ["ours", "application"])
-def test_ids_are_unique_after_seeding(provider: str) -> None:
-    """T-08: two processes with one seed, 10,000 ids each: none is drawn twice, also under a
-    TracerProvider of the application's."""
+def test_ids_are_unique_after_seeding(provider: str, turns: int) -> None:
+    """T-08: two processes with one seed, 10,000 ids each (in `make test` 1,000): none is drawn
+    twice, also under a TracerProvider of the application's."""
     started = [
-        subprocess.Popen([sys.executable, "-c", IDS, provider], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", IDS, provider, str(turns)], stdout=subprocess.PIPE, text=True
+        )
         for _ in range(2)
     ]
     printed = [process.communicate(timeout=120)[0].split() for process in started]
 
     assert [process.returncode for process in started] == [0, 0]
-    assert [len(ids) for ids in printed] == [10_000, 10_000]
-    assert len({*printed[0], *printed[1]}) == 20_000
+    assert [len(ids) for ids in printed] == [2 * turns, 2 * turns]
+    assert len({*printed[0], *printed[1]}) == 4 * turns
 
 
 CHILDREN = """
@@ -321,7 +325,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("method", few(["fork", "spawn", "forkserver"], ["fork", "spawn"]))
 def test_child_process_leaves_nothing_behind(
     embedded_dsn: Dsn, tmp_path: Path, method: str
 ) -> None:

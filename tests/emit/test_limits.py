@@ -23,6 +23,7 @@ import requests
 
 import turnspan
 from support.google_sdk import genai
+from support.kept_stores import copy_schema
 from turnspan import config
 from turnspan.runtime.call_limits import LimitSet, read
 from turnspan.runtime.errors import ConfigError
@@ -421,18 +422,19 @@ def test_an_agent_in_two_processes_has_one_session_limit(tmp_path: Path) -> None
     """End to end, by the environment: the second process may make what the first has left."""
     program = textwrap.dedent(
         """
-        import openai, sys, turnspan
+        import json, sys, turnspan
+        from urllib.request import Request, urlopen
         from turnspan.testing import ModelServer
         turnspan.configure(service_name="limited")
         turnspan.instrument()
         made = 0
         with ModelServer("Hi.") as server, turnspan.session("ticket-7"):
-            client = openai.OpenAI(base_url=server.url, api_key="any", max_retries=0)
+            asked = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hi"}]}
+            headers = {"content-type": "application/json"}
+            call = Request(server.url + "/v1/chat/completions", json.dumps(asked).encode(), headers)
             try:
                 for _ in range(int(sys.argv[1])):
-                    client.chat.completions.create(
-                        model="gpt-4o", messages=[{"role": "user", "content": "Hi"}]
-                    )
+                    urlopen(call).read()
                     made += 1
             except turnspan.TurnspanLimitReached as reached:
                 print(reached)
@@ -445,6 +447,7 @@ def test_an_agent_in_two_processes_has_one_session_limit(tmp_path: Path) -> None
         "TURNSPAN_STORE": f"chdb://{tmp_path}/store",
         "TURNSPAN_LIMITS": "calls=3 per=session",
     }
+    copy_schema(tmp_path / "store")
     lines = [
         subprocess.run(
             [sys.executable, "-c", program, times],

@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import turnspan
 import turnspan_records
+from support.kept_stores import copy_schema
 from turnspan import config
 from turnspan_clickhouse.errors import NoStoreError
 
@@ -24,6 +25,7 @@ from turnspan_clickhouse.errors import NoStoreError
 @pytest.fixture
 def second(tmp_path: Path) -> Iterator[turnspan.Recorder]:
     """Another recorder than the default one, with a store of its own."""
+    copy_schema(tmp_path / "second")
     made = turnspan.Recorder()
     made.configure(service_name="second", store=f"chdb://{tmp_path / 'second'}")
     yield made
@@ -31,9 +33,11 @@ def second(tmp_path: Path) -> Iterator[turnspan.Recorder]:
 
 
 @pytest.fixture
-def first(tmp_path: Path) -> Iterator[None]:
+def first(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
     """The default recorder, recording; the settings are as before afterwards."""
     before = config.active()
+    if request.node.get_closest_marker("with_schema"):
+        copy_schema(tmp_path / "first")
     turnspan.configure(
         store=f"chdb://{tmp_path / 'first'}",
         tracer_provider=TracerProvider(),
@@ -44,13 +48,17 @@ def first(tmp_path: Path) -> Iterator[None]:
     config.activate(before)
 
 
-def landed(folder: Path) -> list[tuple[str, str, str]]:
-    """The turns of a store: agent, service and what the user said."""
+TURNS = "SELECT agent_name, service, user_message FROM turn_summary ORDER BY start_time"
+"""Agent, service and what the user said."""
+
+
+def landed(folder: Path, *questions: str) -> list[Any]:
+    """What a store answers."""
     with turnspan_records.open(f"chdb://{folder}") as store:
-        sql = "SELECT agent_name, service, user_message FROM turn_summary ORDER BY start_time"
-        return [(str(a), str(b), str(c)) for a, b, c in store.query(sql).rows]
+        return [store.query(sql).rows for sql in questions]
 
 
+@pytest.mark.with_schema
 def test_two_record_side_by_side(first: None, second: turnspan.Recorder, tmp_path: Path) -> None:
     """Into two stores, each by its own settings; one inside the other, too."""
 
@@ -71,18 +79,17 @@ def test_two_record_side_by_side(first: None, second: turnspan.Recorder, tmp_pat
     assert second.flush().ok
     assert turnspan.flush().ok
 
-    assert [name for name, *_ in landed(tmp_path / "first")] == ["ours"]
-    (_, _, said), *_ = landed(tmp_path / "first")
+    (((name, _, said),),) = landed(tmp_path / "first", TURNS)
+    assert name == "ours"
     assert said == "", "the default recorder records no content"
-    found = landed(tmp_path / "second")
+    found, tools = landed(tmp_path / "second", TURNS, "SELECT count() FROM tool_call")
     assert [(name, said) for name, _, said in found] == [
         ("judge", "a secret question"),
         ("judge", "is it good?"),
         ("in a block", ""),
     ]
     assert {service for _, service, _ in found} == {"second"}
-    with turnspan_records.open(f"chdb://{tmp_path / 'second'}") as store:
-        assert store.query("SELECT count() FROM tool_call").rows == [(2,)]
+    assert tools == [(2,)]
 
 
 def test_what_a_second_one_judges_and_calls_by_hand_is_its_own(
@@ -104,7 +111,7 @@ def test_what_a_second_one_judges_and_calls_by_hand_is_its_own(
         assert store.query("SELECT count() > 0 FROM annotation").rows == [(1,)]
     assert turnspan.flush().ok
     with pytest.raises(NoStoreError):  # the default one recorded nothing
-        landed(tmp_path / "first")
+        landed(tmp_path / "first", TURNS)
 
 
 def test_a_block_of_a_second_one_ends_with_it(
@@ -177,11 +184,14 @@ for number, name in enumerate(("first", "second", "third")):
 
 def test_configure_after_shutdown_starts_anew(tmp_path: Path) -> None:
     """With another service's name, store and settings; what others keep records on."""
+    names = ("first", "second", "third")
+    for name in names:
+        copy_schema(tmp_path / name)
     subprocess.run([sys.executable, "-c", REUSED, str(tmp_path)], check=True)
-    for number, name in enumerate(("first", "second", "third")):
-        assert landed(tmp_path / name) == [(f"agent {number}", name, "")]
-        with turnspan_records.open(f"chdb://{tmp_path / name}") as store:
-            spans = store.query("SELECT name FROM span WHERE scope_name LIKE 'kept%'").rows
+    theirs = "SELECT name FROM span WHERE scope_name LIKE 'kept%'"
+    for number, name in enumerate(names):
+        turns, spans = landed(tmp_path / name, TURNS, theirs)
+        assert turns == [(f"agent {number}", name, "")]
         assert spans == [("theirs",)]
 
 
