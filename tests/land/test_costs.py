@@ -25,7 +25,7 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.usefixtures("kept_engine")]
 
 MESSAGES: Any = [{"role": "user", "content": "hi"}]
 

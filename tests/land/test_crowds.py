@@ -29,7 +29,7 @@ from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access.spooled import writers
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.usefixtures("kept_engine")]
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access.spooled import refused
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.usefixtures("kept_engine")]
 
 GOOD = encode_block(LlmCall, calls(0, 3, response_text="The answer is 42." * 4))
 HEAD = len(varint(len(columns(LlmCall))))

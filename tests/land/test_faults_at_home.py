@@ -32,7 +32,7 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, migrate
 from turnspan_clickhouse.store.opening import open_store
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.usefixtures("kept_engine")]
 
 
 @pytest.fixture

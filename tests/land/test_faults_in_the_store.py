@@ -19,6 +19,7 @@ from turnspan_clickhouse.store.migrations import SCHEMA_VERSION, render
 from turnspan_clickhouse.store.opening import open_store
 from turnspan_records.access.spooled import refused, restore_refused
 
+pytestmark = [pytest.mark.with_schema, pytest.mark.usefixtures("kept_engine")]
 SEGMENTS = 20
 
 
@@ -39,6 +40,7 @@ def waits(trial: Trial, said: str) -> None:
     assert trial.spool.rejected() == []
 
 
+@pytest.mark.with_schema(False)
 def test_a_store_that_was_never_migrated(store_dsn: Dsn) -> None:
     """The application may not migrate; whoever runs the command does."""
     trial = Trial(store_dsn)

@@ -72,6 +72,7 @@ def test_with_an_embedded_store(case: str, status: int, tmp_path: Path) -> None:
     assert any((tmp_path / "spool").glob("*.native"))
 
 
+@pytest.mark.with_schema
 @pytest.mark.parametrize("case", few(["demo", "without_configure", "in_children"], ["in_children"]))
 def test_with_a_server(case: str, server_dsn: Dsn, tmp_path: Path) -> None:
     """The driver, its compression and what it needs for an insert are there before."""

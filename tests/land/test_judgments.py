@@ -12,6 +12,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 
 import turnspan
+from support.kept_stores import copy_schema
 from turnspan.pipeline.processor import RecordProcessor
 from turnspan.runtime.guard import errors
 from turnspan.tracing.state import default
@@ -28,6 +29,7 @@ from turnspan_records.lookup import find
 
 @pytest.fixture
 def dsn(tmp_path: Path) -> Dsn:
+    copy_schema(tmp_path / "store")
     return Dsn(scheme="chdb", path=tmp_path / "store")
 
 
@@ -58,6 +60,7 @@ def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in store.query(sql).rows]
 
 
+@pytest.mark.usefixtures("kept_engine")
 def test_before_during_and_after_the_turn_and_for_one_that_never_comes(
     dsn: Dsn, provider: TracerProvider
 ) -> None:
@@ -95,6 +98,7 @@ def test_before_during_and_after_the_turn_and_for_one_that_never_comes(
         assert rows(store, "SELECT outcome, training_flag FROM ephemera_agent_log") == [("used", 1)]
 
 
+@pytest.mark.usefixtures("kept_engine")
 def test_a_call_a_tool_a_span_and_an_evaluation(dsn: Dsn, provider: TracerProvider) -> None:
     """What is judged says its kind by its operation; an evaluation is a judgment too."""
     tracer = provider.get_tracer("t")

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import ClickHouseServer
+from support.kept_stores import migrated
 from support.representatives import few
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
 AGENT = Path(__file__).with_name("leaving_agent.py")
@@ -145,8 +145,8 @@ def tried(
     if kind == "server":
         dsn = clickhouse_server.dsn(f"leaving_{uuid.uuid4().hex[:8]}")
     spool = Spool(home / "spool")
-    with open_store(dsn) as store:
-        migrate(store)
+    with migrated(dsn):
+        pass
     environment = {
         **os.environ,
         "TURNSPAN_STORE": str(dsn),

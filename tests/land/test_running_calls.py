@@ -156,6 +156,7 @@ def steps_of(conversation: Conversation) -> list[Any]:
     return turn.steps
 
 
+@pytest.mark.usefixtures("kept_engine")
 def test_a_call_is_there_until_it_ends(shop: Shop) -> None:
     """Prompt and text so far are replayed and shown, nothing counts them, and the call that ended
     takes their place: its messages are stored once."""

@@ -20,7 +20,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import SCHEMA_VERSION
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.usefixtures("kept_engine")]
 
 COUNT = "SELECT count(), uniqExact(span_id) FROM llm_call"
 

@@ -100,7 +100,7 @@ def test_exporters_that_cannot_be_made(way: str, tmp_path: Path) -> None:
     assert list((tmp_path / "store" / "spool").glob("*.tool_call.native"))
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", few(WAYS, ["configure", "sdk"]))
 def test_a_store_that_is_none(way: str, tmp_path: Path) -> None:
     """Records go to a temporary folder; ``doctor`` says where, and why."""
     line = said_once(ends_well(way, tmp_path, TURNSPAN_STORE="postgres://x"))
@@ -139,7 +139,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", few(WAYS, ["configure", "sdk"]))
 def test_no_home_and_no_passwd_entry(way: str, tmp_path: Path) -> None:
     """As in a container with any user id: nothing is written to where the program stands."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "TURNSPAN_"))}

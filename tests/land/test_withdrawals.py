@@ -12,6 +12,7 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 
 import turnspan
+from support.kept_stores import copy_schema
 from support.landing import insert
 from support.rows import PROJECT, T0, call, turn
 from turnspan.pipeline.processor import RecordProcessor
@@ -184,6 +185,7 @@ def without(block: bytes, last: tuple[str, ...]) -> bytes:
 
 @pytest.fixture
 def dsn(tmp_path: Path) -> Dsn:
+    copy_schema(tmp_path / "store")
     return Dsn(scheme="chdb", path=tmp_path / "store")
 
 
@@ -197,6 +199,7 @@ def provider(dsn: Dsn) -> Iterator[TracerProvider]:
     made.shutdown()
 
 
+@pytest.mark.usefixtures("kept_engine")
 def test_the_application_withdraws(dsn: Dsn, provider: TracerProvider) -> None:
     """The newest or one by its id, from any process; it may not even read."""
     assert turnspan.annotate("t1", outcome="used", author="ada")
@@ -251,6 +254,7 @@ def test_what_can_not_be_withdrawn_is_told_and_not_raised(
     errors.reset()
 
 
+@pytest.mark.usefixtures("kept_engine")
 def test_the_application_compares(dsn: Dsn, provider: TracerProvider) -> None:
     """Pairs of turns and rankings, by id or by the span; told twice they are stored once."""
     tracer = provider.get_tracer("t")
