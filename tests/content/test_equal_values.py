@@ -27,7 +27,7 @@ from turnspan.content.text_message import as_dict_message
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.store.dsn import Dsn
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.usefixtures("kept_engine")]
 
 
 class Number(enum.IntEnum):

@@ -16,6 +16,7 @@ import pytest
 from genai_prices.data_snapshot import DataSnapshot, get_snapshot, set_custom_snapshot
 from genai_prices.types import ClauseEquals, ModelInfo, ModelPrice, Provider
 
+from support.representatives import few
 from turnspan.runtime.guard import errors
 from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.pricing import price_data
@@ -92,7 +93,10 @@ def test_every_model_costs_what_genai_prices_says(pricer: Pricer, provider: str)
             assert ours(pricer, provider, name, usage, moment) == said, (name, usage, moment)
 
 
-@pytest.mark.parametrize("provider", ["", "openai", "LiteLLM", "openrouter", "Azure ", "who"])
+@pytest.mark.parametrize(
+    "provider",
+    few(["", "openai", "LiteLLM", "openrouter", "Azure ", "who"], ["", "openai", "LiteLLM"]),
+)
 def test_every_spelling_finds_the_same_model(pricer: Pricer, provider: str) -> None:
     """Other case, routers' prefixes, dates without dashes, dates that are none, other providers."""
     spellings = ["{}", "{}-20251211", "{}-20259911", "{}-20250231:free", "{}-latest", "x/{}"]

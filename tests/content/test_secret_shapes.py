@@ -222,12 +222,12 @@ def test_talk_about_passwords_stays(text: str) -> None:
     assert mask_secrets(text) == text
 
 
-@pytest.mark.parametrize("part", few(range(3), [0]))
+@pytest.mark.parametrize("part", few(range(6), [0]))
 def test_hostile_text_costs_what_its_length_costs(part: int) -> None:
     """No family of texts costs more than twenty microseconds a character, and ten times the text
     not a hundred times as much, as what is quadratic."""
     slow: dict[str, float] = {}
-    for name, piece in list(families())[part::3]:
+    for name, piece in list(families())[part::6]:
         text = (piece * (6_000 // len(piece) + 1))[:6_000]
         took = _seconds(text)
         if took > 20e-6 * len(text) and min(_seconds(text) for _ in range(3)) > 20e-6 * len(text):

@@ -15,6 +15,7 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from support.representatives import few
 from turnspan.pipeline.other_backends import BoundedProcessor
 
 SCRIPT = """
@@ -95,7 +96,7 @@ def test_a_script_ends_in_time(protocol: str, port: int, tmp_path: Path) -> None
     assert list((tmp_path / "store" / "spool").glob("*.tool_call.native"))
 
 
-@pytest.mark.parametrize("protocol", ["http/protobuf", "grpc"])
+@pytest.mark.parametrize("protocol", few(["http/protobuf", "grpc"], ["grpc"]))
 def test_metrics_and_logs_too(protocol: str, port: int, tmp_path: Path) -> None:
     """Where ``opentelemetry-instrument`` has us set them up, all three share the time."""
     took, lines = ended(

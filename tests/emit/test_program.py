@@ -70,7 +70,12 @@ answer("?")
     [
         ({}, "night_porter", "night_porter"),
         ({"OTEL_SERVICE_NAME": "desk"}, "desk", "desk"),
-        ({"OTEL_RESOURCE_ATTRIBUTES": "service.name=desk"}, "desk", "desk"),
+        pytest.param(
+            {"OTEL_RESOURCE_ATTRIBUTES": "service.name=desk"},
+            "desk",
+            "desk",
+            marks=pytest.mark.release,
+        ),
         ({"TURNSPAN_PROJECT": "hotel"}, "night_porter", "hotel"),
         ({"OWN_PROVIDER": "1"}, "unknown_service", "night_porter"),
         ({"OWN_PROVIDER": "1", "CONFIGURE_AGAIN": "1"}, "unknown_service", "night_porter"),

@@ -83,7 +83,7 @@ def test_conversations_that_begin_alike(stage: Stage, together: int, provider: s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize("provider", few(["openai", "anthropic"], ["anthropic"]))
 @pytest.mark.parametrize("together", few([1, 8], [8]))
 def test_conversations_as_they_were(stage: Stage, together: int, provider: str) -> None:
     """As recorded."""
@@ -93,7 +93,7 @@ def test_conversations_as_they_were(stage: Stage, together: int, provider: str) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize("provider", few(["openai", "anthropic"], ["anthropic"]))
 def test_conversations_behind_a_web_server(stage: Stage, provider: str) -> None:
     """Each of the user's messages is a request of its own, with a span around all its calls."""
     tracer = stage.provider.get_tracer("web")
@@ -107,7 +107,7 @@ def test_conversations_behind_a_web_server(stage: Stage, provider: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize("provider", few(["openai", "anthropic"], ["anthropic"]))
 def test_conversations_in_one_job(stage: Stage, provider: str) -> None:
     """One span of the application's is around all conversations of an agent, eight at a time."""
     given = [alike(talk) for talk in talks(40)]

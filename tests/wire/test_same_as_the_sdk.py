@@ -45,7 +45,7 @@ _OF_ITS_OWN = {
 _NAMES = {"server.port", "turnspan.tries"}
 
 
-SHARE = int(os.environ.get("TURNSPAN_SHARE", "5"))
+SHARE = int(os.environ.get("TURNSPAN_SHARE", "10"))
 """Of so many exchanges one is played, 1: all, in some minutes."""
 
 E = TypeVar("E")
