@@ -203,6 +203,7 @@ def called(*arguments: str) -> Result:
     return CliRunner().invoke(turnspan, arguments)
 
 
+@pytest.mark.usefixtures("kept_engine")
 def test_the_commands(
     embedded_dsn: Dsn, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,6 +87,7 @@ def until(true: Callable[[], bool], seconds: float = 30.0) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.usefixtures("kept_engine")
 def test_a_turn_runs_then_ends_and_lands_once(
     embedded_dsn: Dsn, session: ClaudeSession, tmp_path: Path
 ) -> None:

@@ -31,7 +31,7 @@ from turnspan_records.again.cases.experiment_run import (
 )
 from turnspan_records.again.cases.scores import CaseResult
 
-pytestmark = pytest.mark.with_schema
+pytestmark = [pytest.mark.with_schema, pytest.mark.usefixtures("kept_engine")]
 HOSTILE = "\x00\x1b[31m‮<&>"
 
 
