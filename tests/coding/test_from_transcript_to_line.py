@@ -38,6 +38,7 @@ def asked(*words: str) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.usefixtures("kept_engine")
 def test_a_line_names_the_prompt_that_wrote_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

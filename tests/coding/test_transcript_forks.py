@@ -112,7 +112,7 @@ def test_rows_are_the_same_in_every_order(tool: str, tmp_path: Path, embedded: S
     assert rows(embedded) == whole, "each by its name"
 
 
-@pytest.mark.parametrize("session", [claude_subagent, codex_subagent])
+@pytest.mark.parametrize("session", few([claude_subagent, codex_subagent], [claude_subagent]))
 def test_a_subagents_file_may_come_at_any_time(
     session: Any, tmp_path: Path, embedded: Store
 ) -> None:

@@ -141,6 +141,7 @@ def chosen(recorded: list[tuple[Any, ExactRequest]]) -> list[ExactRequest]:
     return found
 
 
+@first_on("server", "module_store")
 def test_a_copied_command_sends_the_same_body(
     recorded: list[tuple[Any, ExactRequest]], wire: tuple[str, list[Any]], tmp_path: Any
 ) -> None:

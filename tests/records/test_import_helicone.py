@@ -9,9 +9,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.cassettes import recorded_calls
 from support.import_kinds import ANSWERED, ASKED, helicone_row
 from support.imported import Imported, import_files, iso, written
+from support.representatives import few
 from turnspan.content.model import as_dict
 from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import Annotation, SpanRow
@@ -214,8 +217,10 @@ def test_what_was_no_plain_call(tmp_path: Path) -> None:
     }
 
 
-def test_real_bodies_say_what_they_say_as_logged_calls(tmp_path: Path) -> None:
-    """Each recorded call, as Helicone's proxy logs it, is the call that its bodies alone make."""
+@pytest.mark.parametrize("share", few([4, 1], [4]))
+def test_real_bodies_say_what_they_say_as_logged_calls(tmp_path: Path, share: int) -> None:
+    """Each recorded call, or one of so many, as Helicone's proxy logs it, is the call that its
+    bodies alone make."""
     recorded = [
         each
         for each in recorded_calls()
@@ -226,6 +231,7 @@ def test_real_bodies_say_what_they_say_as_logged_calls(tmp_path: Path) -> None:
         for each in recorded_calls()
         if as_dict(each.response) is not None and each.dialect == "anthropic.messages"
     ]
+    recorded, claude = recorded[::share], claude[::share]
     assert recorded and claude
     number = 0
     compared = 0

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from support.kept_stores import copy_schema
 from support.llm_logs import Call, LlmLog
 from support.llm_samples import import_llm, rows_of, sample
 from support.representatives import few
@@ -234,6 +235,7 @@ def test_an_import_that_is_killed_and_resumed_comes_to_the_same(
     log.log(*[call(number, number % 49, system=f"be {number % 3}") for number in range(100)])
     chosen = random.Random(os.environ.get("TURNSPAN_KILL_SEED", "1"))
     killed = 0
+    copy_schema(tmp_path / "killed")
     for _ in range(MOMENTS):
         if (
             _run(

@@ -11,12 +11,13 @@ import pytest
 from support.consortium_runs import Maker, Shape, made_log
 from support.llm_logs import LlmLog, recorded
 from support.llm_samples import import_llm, rows_of
+from support.representatives import few
 from turnspan_clickhouse.store.client import Store
 from turnspan_llm.grouping.log_writer import write
 from turnspan_llm.grouping.model import FINAL_ARBITER, MatchKey
 from turnspan_llm.grouping.runs import beside, group
 
-GENERATIONS = pytest.mark.parametrize("generation", ["tools", "turns"])
+GENERATIONS = pytest.mark.parametrize("generation", few(["tools", "turns"], ["tools"]))
 
 
 _FOUND_BY = """

@@ -16,7 +16,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from receive.otlp import Made, Said, agent, as_json, chat, logs, request, tool
 from support.imported import Imported, import_files
-from support.kept_stores import migrated
+from support.kept_stores import copy_schema, migrated
 from turnspan.content.model import as_dict, as_list
 from turnspan_clickhouse.receive import Receiver, ReceiveSettings
 from turnspan_clickhouse.receive.decoded import InternCache
@@ -110,6 +110,8 @@ def test_what_is_imported_is_what_would_have_been_received(tmp_path: Path) -> No
     received, imported = (
         Dsn(scheme="chdb", path=tmp_path / name) for name in ("received", "imported")
     )
+    assert received.path is not None
+    copy_schema(received.path)
     receiver = Receiver(received, settings=ReceiveSettings())
     receiver.start()
     ended = [*(one for story in stories for one in [as_json(request(*story))]), *lines_of(TALKS)]

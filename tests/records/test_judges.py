@@ -251,6 +251,7 @@ def test_functions_and_scorers(
     score.judge.close()
 
 
+@pytest.mark.usefixtures("kept_engine")
 def test_an_experiment_closes_its_judges(
     filled: Store, server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

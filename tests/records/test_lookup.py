@@ -51,30 +51,31 @@ def filled(store: Store) -> Store:
     return store
 
 
-@pytest.mark.parametrize(
-    ("id_", "kind", "whole"),
-    [
-        ("thread-7", "session", "thread-7"),
-        ("thread", "session", "thread-7"),
-        (TURN, "turn", TURN),
-        (TURN[:6], "turn", TURN),
-        (TRACE, "trace", TRACE),
-        (TRACE[:8], "trace", TRACE),
-        (TRACE[:16], "trace", TRACE),
-        (TRACE[:31], "trace", TRACE),
-        (CALL, "call", CALL),
-        (TOOL[:7], "tool", TOOL),
-        (f" {OTHER}\n", "span", OTHER),
-        (OTHER[:15], "span", OTHER),
-        (f"00-{TRACE}-{CALL}-01", "call", CALL),
-        (f"2026-11-27 ERROR shop: trace_id={TRACE.upper()} gone", "trace", TRACE),
-        ('{"level":"error","session":"thread-7","msg":"order-1 failed"}', "session", "thread-7"),
-        ("worker[3]: session=thread-7; took 3.5 s", "session", "thread-7"),
-    ],
+IDS = (
+    ("thread-7", "session", "thread-7"),
+    ("thread", "session", "thread-7"),
+    (TURN, "turn", TURN),
+    (TURN[:6], "turn", TURN),
+    (TRACE, "trace", TRACE),
+    (TRACE[:8], "trace", TRACE),
+    (TRACE[:16], "trace", TRACE),
+    (TRACE[:31], "trace", TRACE),
+    (CALL, "call", CALL),
+    (TOOL[:7], "tool", TOOL),
+    (f" {OTHER}\n", "span", OTHER),
+    (OTHER[:15], "span", OTHER),
+    (f"00-{TRACE}-{CALL}-01", "call", CALL),
+    (f"2026-11-27 ERROR shop: trace_id={TRACE.upper()} gone", "trace", TRACE),
+    ('{"level":"error","session":"thread-7","msg":"order-1 failed"}', "session", "thread-7"),
+    ("worker[3]: session=thread-7; took 3.5 s", "session", "thread-7"),
 )
-def test_whole_ids_and_beginnings_are_found(filled: Store, id_: str, kind: str, whole: str) -> None:
-    (found,) = find(filled, id_)
-    assert (found.kind, found.id, found.project) == (kind, whole, PROJECT)
+"""What is asked for, its kind and its whole id."""
+
+
+def test_whole_ids_and_beginnings_are_found(filled: Store) -> None:
+    for id_, kind, whole in IDS:
+        (found,) = find(filled, id_)
+        assert (found.kind, found.id, found.project) == (kind, whole, PROJECT), id_
 
 
 def test_short_beginnings_and_unknown_ids_mean_nothing(filled: Store) -> None:

@@ -140,6 +140,7 @@ def test_names_of_pages_are_apart(tmp_path: Path) -> None:
     assert all((tmp_path / name).parent == tmp_path for name in names)
 
 
+@pytest.mark.usefixtures("kept_engine")
 def test_again_to_the_same_result(tmp_path: Path) -> None:
     """Files that have not changed are left alone, and a page outlives its session."""
     dsn = Dsn(scheme="chdb", path=tmp_path / "store")

@@ -88,7 +88,7 @@ def judged_by_ada() -> Improved:
     return recorded
 
 
-@pytest.mark.parametrize("flagged", few(FLAGGED, ("turn", "call", "artifact", "correction")))
+@pytest.mark.parametrize("flagged", few(FLAGGED, ("turn", "correction")))
 def test_what_anybody_flagged_out_is_in_no_set(
     embedded: Store, tmp_path: Path, flagged: str
 ) -> None:

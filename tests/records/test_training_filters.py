@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -357,13 +358,15 @@ def of_two_turns(recorded: Recorded, id_: str, at: int, **said: Any) -> LlmCall:
     return next(one for one in found if one.turn_id == f"{id_}-{at}")
 
 
-@pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("at", [0, 1])
+@pytest.mark.parametrize(
+    "case", few(list(product((0, 1), UNITS)), [(0, "turn"), (1, "call"), (0, "session")])
+)
 def test_what_is_cut_is_no_good_example(
-    embedded: Store, tmp_path: Path, unit: Unit, at: int
+    embedded: Store, tmp_path: Path, case: tuple[int, Unit]
 ) -> None:
     """Wherever in a session, however it was cut: it may be a bad one, or one that was scored. What
     ends with a call that failed or was cancelled before it said anything is none at all."""
+    at, unit = case
     recorded = Recorded()
     said = {"good": {"outcome": "used", "score": 9.0}, "bad": {"outcome": "rejected", "score": 2.0}}
     for side, judged in said.items():

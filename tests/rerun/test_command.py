@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from support.kept_stores import copy_schema
 from turnspan.testing import ModelServer, ToolRequest
@@ -72,11 +72,12 @@ def test_a_program_runs_again(tmp_path: Path) -> None:
             words, capture_output=True, text=True, check=False, cwd=tmp_path, env=env, timeout=240
         )
 
-    def turnspan(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
-        return run(sys.executable, "-m", "turnspan_console", *words, **more)
+    def turnspan(*words: str, **more: str) -> Result:
+        return CliRunner().invoke(command_line, words, env={**environment, **more})
 
     def rerun(*words: str, **more: str) -> tuple[int, dict[str, Any]]:
-        done = turnspan("rerun", *words, "--format", "json", "--", *agent, **more)
+        command = (sys.executable, "-m", "turnspan_console", "rerun")
+        done = run(*command, *words, "--format", "json", "--", *agent, **more)
         assert done.stdout, done.stderr
         return done.returncode, json.loads(done.stdout)[0]
 
@@ -95,7 +96,7 @@ def test_a_program_runs_again(tmp_path: Path) -> None:
     assert (code, done["report"]["divergences"][0]["where"]) == (3, "the system prompt, line 1")
     assert (tmp_path / "ran.txt").read_text() == "Oslo"
 
-    exported = turnspan("export", "session", "thread-1", "--to", "thread.jsonl.zst")
+    exported = turnspan("export", "session", "thread-1", "--to", str(tmp_path / "thread.jsonl.zst"))
     assert "2 calls, 1 tool" in exported.stdout, exported.stderr
     other = {"TURNSPAN_STORE": f"chdb://{tmp_path}/elsewhere"}
     with ModelServer("It shines.") as server:
@@ -113,4 +114,4 @@ def test_a_program_runs_again(tmp_path: Path) -> None:
         ("export", "session", "--to", "f"),
         ("export", "sft", "thread-1", "--to", "f"),
     ):
-        assert CliRunner().invoke(command_line, words, env=environment).exit_code == 2, words
+        assert turnspan(*words).exit_code == 2, words
