@@ -14,6 +14,8 @@ from turnspan.annotations import OUTCOMES
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.commands import annotate
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 
 def test_a_record_is_judged_by_the_beginning_of_its_id(invoke: Invoke, tmp_path: Path) -> None:
     """Once, however often it is said; the next one of a kind holds; the id's kind is found out."""

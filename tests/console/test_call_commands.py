@@ -15,6 +15,8 @@ from support.shop_session import hashes, session
 from support.story import Invoke
 from turnspan_clickhouse.store.dsn import Dsn
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 ONE, OTHER = "aaaaaaaa00000001", "aaaaaaaa00000002"
 
 

@@ -15,6 +15,8 @@ from support.story import Invoke
 from support.terminal import on_terminal
 from turnspan_clickhouse.store.dsn import Dsn
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> str:

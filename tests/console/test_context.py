@@ -18,6 +18,8 @@ from support.story import Invoke
 from support.terminal import on_terminal
 from turnspan_clickhouse.store.dsn import Dsn
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 SENT: Final = "7a" * 8
 COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -6,9 +6,13 @@ import json
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from support.kept_stores import copy_schema
 from support.llm_samples import sample, source_counts
 from support.story import Invoke
+
+pytestmark = pytest.mark.usefixtures("kept_engine")
 
 
 def test_a_log_comes_in_and_every_row_is_accounted_for(invoke: Invoke, tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ def missing(invoke: Invoke, dsn: Dsn, *command: str) -> str:
     return line
 
 
+@pytest.mark.usefixtures("kept_engine")
 @pytest.mark.parametrize("command", few(READERS, [("turns",), ("replay",)]), ids=" ".join)
 def test_an_empty_store_says_how_to_fill_it(invoke: Invoke, command: tuple[str, ...]) -> None:
     """Nobody has recorded anything yet: there is no store, or nothing in it."""
@@ -159,6 +160,7 @@ def test_records_in_another_store_are_pointed_at(
     assert f": there are records in {usual} (--store" in missing(invoke, other, *command)
 
 
+@pytest.mark.usefixtures("kept_engine")
 @pytest.mark.parametrize(
     ("table", "reason"),
     [("no_such_table", "1 record waits in the spool "), ("tool_call", "it refused 1 record: ")],
@@ -205,6 +207,7 @@ def test_a_session_that_is_not_there_is_named(invoke: Invoke, filled: str) -> No
     assert line.endswith("there is no session 'nobody' (`turnspan sessions` lists them).")
 
 
+@pytest.mark.usefixtures("kept_engine")
 def test_no_reason_is_made_up_for_what_is_simply_not_there(invoke: Invoke, tmp_path: Path) -> None:
     """A diagnostic without findings is good news, and says so."""
     dsn = Dsn(scheme="chdb", path=tmp_path / "some")
@@ -213,6 +216,7 @@ def test_no_reason_is_made_up_for_what_is_simply_not_there(invoke: Invoke, tmp_p
     assert "nothing found" in shown.stdout and shown.stderr == ""
 
 
+@pytest.mark.usefixtures("kept_engine")
 @pytest.mark.parametrize(
     ("rows", "command", "reason"),
     [
@@ -265,6 +269,7 @@ def test_on_a_full_disk_nobody_is_told_to_record(
                 assert "is full" in shown.stderr
 
 
+@pytest.mark.usefixtures("kept_engine")
 def test_what_waits_is_said_before_any_advice(invoke: Invoke, tmp_path: Path) -> None:
     """Model calls landed; their turn is in a segment that the store does not take now."""
     dsn = store_of(tmp_path, call("a"))

@@ -11,6 +11,8 @@ from support.story import Invoke, fill
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 LEDGER = "turnspan.schema_migration (version, name, checksum, client_version, applied_at)"
 ANOTHER = "has tables of another Turnspan, or of something else"
 CASES = {

@@ -17,6 +17,8 @@ from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
 
+pytestmark = pytest.mark.usefixtures("kept_engine")
+
 VALUES = (
     "SELECT 'a,\"b\"' AS text, 7::UInt64 AS n, NULL AS none, 1.5::Decimal(18,12) AS money,"
     " toDateTime64('2026-11-21 01:02:03.5', 9, 'UTC') AS time, [1, 2] AS list, map('k', 'v') AS m,"

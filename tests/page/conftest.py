@@ -94,7 +94,7 @@ def browser() -> Iterator[Browser]:
     event loop runs in this thread, in which others could not begin one."""
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
-            executable_path=browser_path(), args=["--no-sandbox", "--disable-dev-shm-usage"]
+            executable_path=browser_path(), args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--renderer-process-limit=1"]
         )
         yield started
         started.close()
