@@ -77,12 +77,12 @@ def grpc_port(page: ServedPage) -> str:
 
 @contextmanager
 def looked_at(page: ServedPage) -> Generator[list[int]]:
-    """Somebody looks at the page, ten times a second; the answers' codes."""
+    """Somebody looks at the page, four times a second; the answers' codes."""
     codes: list[int] = []
     stop = threading.Event()
 
     def look() -> None:
-        while not stop.wait(0.1):
+        while not stop.wait(0.25):
             codes.append(page.ask("/api/turns").status)
 
     thread = threading.Thread(target=look)

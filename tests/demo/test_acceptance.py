@@ -1,9 +1,8 @@
 """Real runs through the real SDKs land in ClickHouse exactly as their files say.
 
 Tau-bench airline runs, once with the OpenAI SDK and once, converted, with the Anthropic SDK, are
-recorded by one process and landed: 24 of them in an embedded store, and before a release all 136
-in a store of each kind. Every count and every text is compared, run by run, with what the file
-says.
+recorded by one process and landed, before a release: 24 of them, and all 136, in a store of each
+kind. Every count and every text is compared, run by run, with what the file says.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ STAMP = "acceptance"
 PROVIDERS = ("openai", "anthropic")
 Row = dict[str, Any]
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.release]
 
 
 @dataclass(slots=True)

@@ -311,6 +311,7 @@ def test_four_answers_are_ranked(look: Look, page: ServedPage) -> None:
     assert stranger.keys <= 40
 
 
+@pytest.mark.release  # `test_replay` opens a long session and scrolls it
 def test_a_long_session_is_open_at_once(look: Look, page: ServedPage) -> None:
     """One key, and what is in view is there; every row and the texts follow."""
     stranger = at_first(look, page, "a session of 500 calls and 5 MB, found and open")
