@@ -63,13 +63,11 @@ def engine_kept() -> Generator[None]:
     No other process can open the store meanwhile.
     """
     kept: list[tuple[str, Any]] = []
-    told: list[Any] = []
     connect = embedded.engine_client
 
     def connected(dsn: Dsn, engine: str) -> Any:
         if kept and kept[0][0] != engine:
             kept.pop()[1].close()
-            told.clear()
         client = connect(dsn, engine)
         if not kept:
             kept.append((engine, connect(dsn, engine)))
@@ -78,34 +76,11 @@ def engine_kept() -> Generator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(embedded, "engine_client", connected)
         patch.setattr(embedded, "_DYING_SECONDS", 0.0)  # what has the engine is no dying process
-        _ask_settings_once(patch, told)
         try:
             yield
         finally:
             if kept:
                 kept.pop()[1].close()
-
-
-def _ask_settings_once(patch: pytest.MonkeyPatch, told: list[Any]) -> None:
-    """The driver asks each connection for all settings of the engine, which takes 0.02 s of a
-    processor: further connections to the same engine take what the first was ``told``."""
-    from clickhouse_connect.driver._chdbclient import ChdbClient
-
-    driver: Any = ChdbClient  # what it does when it connects has no public name
-    ask, take = driver._init_common_settings, driver._apply_init_result
-
-    def asked(client: Any, tz_source: Any) -> None:
-        if told:
-            take(client, told[0])
-        else:
-            ask(client, tz_source)
-
-    def taken(client: Any, result: Any) -> None:
-        told.append(result)
-        take(client, result)
-
-    patch.setattr(driver, "_init_common_settings", asked)
-    patch.setattr(driver, "_apply_init_result", taken)
 
 
 def copy_schema(path: Path) -> None:

@@ -193,17 +193,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.llm_call
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'turn_summary' AS record,
@@ -212,17 +202,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, turn_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.turn_summary
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'annotation' AS record,
@@ -231,17 +211,7 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.annotation
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'withdrawal' AS record,
@@ -250,17 +220,7 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.withdrawal
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'review_queue' AS record,
@@ -269,17 +229,7 @@ FROM
    (toDate(0), sipHash128(project, name, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.review_queue
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'dataset_case' AS record,
@@ -288,17 +238,7 @@ FROM
    (toDate(0), sipHash128(project, dataset, version, case_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.dataset_case
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'artifact' AS record,
@@ -307,17 +247,7 @@ FROM
    (toDate(0), sipHash128(project, target, artifact_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.artifact
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'artifact_check' AS record,
@@ -326,17 +256,7 @@ FROM
    (toDate(0), sipHash128(project, source, artifact_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.artifact_check
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'evolution' AS record,
@@ -345,17 +265,7 @@ FROM
    (toDate(0), sipHash128(project, lineage_id, evolution_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.evolution
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'insight' AS record,
@@ -364,17 +274,7 @@ FROM
    (toDate(0), sipHash128(project, insight_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.insight
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'agent_version' AS record,
@@ -383,17 +283,7 @@ FROM
    (toDate(0), sipHash128(project, lineage_id, version_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.agent_version
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'attempt' AS record,
@@ -402,17 +292,7 @@ FROM
    (toDate(0), sipHash128(project, lineage_id, rollout_id, attempt_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.attempt
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'rollout' AS record,
@@ -421,17 +301,7 @@ FROM
    (toDate(0), sipHash128(project, lineage_id, rollout_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.rollout
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'lineage_event' AS record,
@@ -440,17 +310,7 @@ FROM
    (toDate(0), sipHash128(project, lineage_id, kind, event_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.lineage_event
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'lineage' AS record,
@@ -459,17 +319,7 @@ FROM
    (toDate(0), sipHash128(project, experiment_id, lineage_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.lineage
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'experiment' AS record,
@@ -478,17 +328,7 @@ FROM
    (toDate(0), sipHash128(project, experiment_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.experiment
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium' AS record,
@@ -497,17 +337,7 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.consortium
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium_iteration' AS record,
@@ -516,17 +346,7 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, arbiter_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.consortium_iteration
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium_member' AS record,
@@ -535,17 +355,7 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, member_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.consortium_member
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'tool_call' AS record,
@@ -554,17 +364,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.tool_call
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'message' AS record,
@@ -573,17 +373,7 @@ FROM
    (toDate(0), sipHash128(project, scope, hash, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.message
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'definition' AS record,
@@ -592,17 +382,7 @@ FROM
    (toDate(0), sipHash128(project, hash, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.definition
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'context_assembly' AS record,
@@ -611,17 +391,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.context_assembly
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'context_item' AS record,
@@ -630,17 +400,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.context_item
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'span' AS record,
@@ -649,17 +409,7 @@ FROM
    (toMonday(start_time), sipHash128(project, trace_id, start_time, span_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.span
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'import_position' AS record,
@@ -668,17 +418,7 @@ FROM
    (toDate(0), sipHash128(project, kind, source, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.import_position
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'llm_call_running' AS record,
@@ -687,18 +427,19 @@ FROM
    (toDate(0), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('project', toString(project))] AS owners
   FROM turnspan.llm_call_running
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
-   )
-  )), owners)
+  WHERE 1
  )
+ WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM
+  (
+   SELECT DISTINCT
+    key,
+    fromUnixTimestamp64Nano(0, 'UTC') AS last
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:project'))
+  )
+ )), owners)
 ) AS o
 GLOBAL INNER JOIN
 (

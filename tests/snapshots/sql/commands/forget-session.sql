@@ -83,17 +83,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.llm_call
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'llm_call_running' AS record,
@@ -102,17 +92,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.llm_call_running
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'turn_summary' AS record,
@@ -121,17 +101,7 @@ FROM
     [('turn', if(turn_id != '', turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.turn_summary
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'tool_call' AS record,
@@ -140,17 +110,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.tool_call
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'span' AS record,
@@ -159,17 +119,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.span
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'context_assembly' AS record,
@@ -178,17 +128,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.context_assembly
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'context_item' AS record,
@@ -197,17 +137,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.context_item
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'artifact' AS record,
@@ -216,17 +146,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.artifact
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'consortium' AS record,
@@ -235,17 +155,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.consortium
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'consortium_iteration' AS record,
@@ -254,17 +164,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.consortium_iteration
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'consortium_member' AS record,
@@ -273,18 +173,19 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.consortium_member
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
   )
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+   )
+  )), owners)
  ) AS o
  GLOBAL INNER JOIN
  (
@@ -329,17 +230,7 @@ FROM
     arrayConcat([('span', span_id), ('tried', attempt_id), ('rolled', rollout_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [system_prompt, tool_definitions, context_assembled]), arrayMap(hash -> ('message', concat(if(session_id = '', trace_id, session_id), '\0', lower(hex(hash)))), if(session_id = '', arrayConcat(input_messages, output_messages), []))) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.llm_call
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'llm_call_running' AS record,
@@ -348,17 +239,7 @@ FROM
     arrayConcat([('span', span_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [system_prompt, tool_definitions]), arrayMap(hash -> ('message', concat(if(session_id = '', trace_id, session_id), '\0', lower(hex(hash)))), if(session_id = '', arrayConcat(input_messages), []))) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.llm_call_running
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'turn_summary' AS record,
@@ -367,17 +248,7 @@ FROM
     arrayConcat([('span', span_id), ('tried', attempt_id), ('rolled', rollout_id)]) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
    FROM turnspan.turn_summary
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'tool_call' AS record,
@@ -386,17 +257,7 @@ FROM
     arrayConcat([('span', span_id)]) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.tool_call
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'span' AS record,
@@ -405,17 +266,7 @@ FROM
     arrayConcat([('span', span_id)]) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.span
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'context_assembly' AS record,
@@ -424,17 +275,7 @@ FROM
     arrayConcat([('span', span_id), ('span', assembly_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [context_hash])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.context_assembly
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'context_item' AS record,
@@ -443,17 +284,7 @@ FROM
     arrayConcat(arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [content_hash])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.context_item
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'artifact' AS record,
@@ -462,17 +293,7 @@ FROM
     arrayConcat([('artifact', artifact_id), ('tried', attempt_id), ('rolled', rollout_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [content])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.artifact
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'consortium' AS record,
@@ -481,17 +302,7 @@ FROM
     arrayConcat([('span', span_id), ('consortium', consortium_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [prompt, final_text])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.consortium
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'consortium_iteration' AS record,
@@ -500,17 +311,7 @@ FROM
     CAST([], 'Array(Tuple(String, String))') AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.consortium_iteration
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'consortium_member' AS record,
@@ -519,18 +320,19 @@ FROM
     CAST([], 'Array(Tuple(String, String))') AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.consortium_member
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
-    )
-   )), owners)
+   WHERE 1
   )
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn'))
+   )
+  )), owners)
  ) AS o
  GLOBAL INNER JOIN
  (
@@ -570,17 +372,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.llm_call
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'turn_summary' AS record,
@@ -589,17 +381,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, turn_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
   FROM turnspan.turn_summary
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'annotation' AS record,
@@ -608,17 +390,7 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(chosen_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(rejected_id))] AS owners
   FROM turnspan.annotation
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'withdrawal' AS record,
@@ -627,17 +399,7 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id))] AS owners
   FROM turnspan.withdrawal
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'dataset_case' AS record,
@@ -646,17 +408,7 @@ FROM
    (toDate(0), sipHash128(project, dataset, version, case_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
   FROM turnspan.dataset_case
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'artifact' AS record,
@@ -665,17 +417,7 @@ FROM
    (toDate(0), sipHash128(project, target, artifact_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.artifact
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'artifact_check' AS record,
@@ -684,17 +426,7 @@ FROM
    (toDate(0), sipHash128(project, source, artifact_id, written_at)) AS value,
    [('turn', toString(turn_id))] AS owners
   FROM turnspan.artifact_check
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium' AS record,
@@ -703,17 +435,7 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium_iteration' AS record,
@@ -722,17 +444,7 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, arbiter_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_iteration
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium_member' AS record,
@@ -741,17 +453,7 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, member_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_member
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'tool_call' AS record,
@@ -760,17 +462,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.tool_call
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'message' AS record,
@@ -779,17 +471,7 @@ FROM
    (toDate(0), sipHash128(project, scope, hash, written_at)) AS value,
    [('session', toString(scope))] AS owners
   FROM turnspan.message
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'context_assembly' AS record,
@@ -798,17 +480,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_assembly
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'context_item' AS record,
@@ -817,17 +489,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_item
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'span' AS record,
@@ -836,17 +498,7 @@ FROM
    (toMonday(start_time), sipHash128(project, trace_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.span
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'llm_call_running' AS record,
@@ -855,18 +507,19 @@ FROM
    (toDate(0), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.llm_call_running
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
-   )
-  )), owners)
+  WHERE 1
  )
+ WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM
+  (
+   SELECT DISTINCT
+    key,
+    fromUnixTimestamp64Nano(0, 'UTC') AS last
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn'))
+  )
+ )), owners)
 ) AS o
 GLOBAL INNER JOIN
 (
@@ -1007,26 +660,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.llm_call
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'turn_summary' AS record,
@@ -1035,26 +669,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, turn_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
   FROM turnspan.turn_summary
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'annotation' AS record,
@@ -1063,26 +678,7 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(chosen_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(rejected_id))] AS owners
   FROM turnspan.annotation
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'withdrawal' AS record,
@@ -1091,26 +687,7 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id))] AS owners
   FROM turnspan.withdrawal
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'dataset_case' AS record,
@@ -1119,26 +696,7 @@ FROM
    (toDate(0), sipHash128(project, dataset, version, case_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
   FROM turnspan.dataset_case
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'artifact' AS record,
@@ -1147,26 +705,7 @@ FROM
    (toDate(0), sipHash128(project, target, artifact_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.artifact
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'artifact_check' AS record,
@@ -1175,26 +714,7 @@ FROM
    (toDate(0), sipHash128(project, source, artifact_id, written_at)) AS value,
    [('turn', toString(turn_id))] AS owners
   FROM turnspan.artifact_check
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium' AS record,
@@ -1203,26 +723,7 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium_iteration' AS record,
@@ -1231,26 +732,7 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, arbiter_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_iteration
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium_member' AS record,
@@ -1259,26 +741,7 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, member_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_member
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'tool_call' AS record,
@@ -1287,26 +750,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.tool_call
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'message' AS record,
@@ -1315,26 +759,7 @@ FROM
    (toDate(0), sipHash128(project, scope, hash, written_at)) AS value,
    [('session', toString(scope))] AS owners
   FROM turnspan.message
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'context_assembly' AS record,
@@ -1343,26 +768,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_assembly
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'context_item' AS record,
@@ -1371,26 +777,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_item
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'span' AS record,
@@ -1399,26 +786,7 @@ FROM
    (toMonday(start_time), sipHash128(project, trace_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.span
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'llm_call_running' AS record,
@@ -1427,27 +795,28 @@ FROM
    (toDate(0), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.llm_call_running
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
  )
+ WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM
+  (
+   SELECT
+    key,
+    max(until) AS last
+   FROM turnspan.tombstone
+   WHERE ((forgetting_id GLOBAL IN (
+    SELECT forgetting_id
+    FROM turnspan.tombstone
+    WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+   )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+    SELECT until
+    FROM turnspan.tombstone
+    WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+   )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+   GROUP BY key
+  )
+ )), owners)
 ) AS o
 GLOBAL INNER JOIN
 (
@@ -1671,26 +1040,7 @@ FROM
    sipHash128(project, session_id, start_time, span_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.llm_call
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'turn_summary' AS record,
@@ -1699,26 +1049,7 @@ FROM
    sipHash128(project, session_id, start_time, turn_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
   FROM turnspan.turn_summary
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'annotation' AS record,
@@ -1727,26 +1058,7 @@ FROM
    sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(chosen_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(rejected_id))] AS owners
   FROM turnspan.annotation
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'withdrawal' AS record,
@@ -1755,26 +1067,7 @@ FROM
    sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id))] AS owners
   FROM turnspan.withdrawal
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'dataset_case' AS record,
@@ -1783,26 +1076,7 @@ FROM
    sipHash128(project, dataset, version, case_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
   FROM turnspan.dataset_case
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'artifact' AS record,
@@ -1811,26 +1085,7 @@ FROM
    sipHash128(project, target, artifact_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.artifact
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'artifact_check' AS record,
@@ -1839,26 +1094,7 @@ FROM
    sipHash128(project, source, artifact_id, written_at) AS value,
    [('turn', toString(turn_id))] AS owners
   FROM turnspan.artifact_check
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium' AS record,
@@ -1867,26 +1103,7 @@ FROM
    sipHash128(project, consortium_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium_iteration' AS record,
@@ -1895,26 +1112,7 @@ FROM
    sipHash128(project, consortium_id, arbiter_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_iteration
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium_member' AS record,
@@ -1923,26 +1121,7 @@ FROM
    sipHash128(project, consortium_id, member_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_member
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'tool_call' AS record,
@@ -1951,26 +1130,7 @@ FROM
    sipHash128(project, session_id, start_time, span_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.tool_call
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'message' AS record,
@@ -1979,26 +1139,7 @@ FROM
    sipHash128(project, scope, hash, written_at) AS value,
    [('session', toString(scope))] AS owners
   FROM turnspan.message
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'context_assembly' AS record,
@@ -2007,26 +1148,7 @@ FROM
    sipHash128(project, session_id, start_time, assembly_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_assembly
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'context_item' AS record,
@@ -2035,26 +1157,7 @@ FROM
    sipHash128(project, session_id, start_time, assembly_id, item_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_item
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'span' AS record,
@@ -2063,26 +1166,7 @@ FROM
    sipHash128(project, trace_id, start_time, span_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.span
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'llm_call_running' AS record,
@@ -2091,27 +1175,28 @@ FROM
    sipHash128(project, session_id, start_time, span_id, written_at) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.llm_call_running
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT
-     key,
-     max(until) AS last
-    FROM turnspan.tombstone
-    WHERE ((forgetting_id GLOBAL IN (
-     SELECT forgetting_id
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )) OR ((forgetting_id = '') AND (until GLOBAL IN (
-     SELECT until
-     FROM turnspan.tombstone
-     WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
-    )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
-    GROUP BY key
-   )
-  )), owners)
+  WHERE 1
  )
+ WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM
+  (
+   SELECT
+    key,
+    max(until) AS last
+   FROM turnspan.tombstone
+   WHERE ((forgetting_id GLOBAL IN (
+    SELECT forgetting_id
+    FROM turnspan.tombstone
+    WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+   )) OR ((forgetting_id = '') AND (until GLOBAL IN (
+    SELECT until
+    FROM turnspan.tombstone
+    WHERE asked AND (hex(key) = 'E45728CF7A83EB81E7F42A2BC2635E77')
+   )))) AND (kind IN ('session', 'span', 'trace', 'turn'))
+   GROUP BY key
+  )
+ )), owners)
 ) AS o
 GLOBAL INNER JOIN
 (

@@ -91,17 +91,7 @@ FROM
     [('session', session_id), ('turn', if((session_id = '') AND (turn_id != ''), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
     [('user', toString(user_id))] AS owners
    FROM turnspan.turn_summary
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'llm_call' AS record,
@@ -110,17 +100,7 @@ FROM
     [('session', session_id), ('turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
     [('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
    FROM turnspan.llm_call
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'llm_call_running' AS record,
@@ -129,17 +109,7 @@ FROM
     [('session', session_id), ('turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
     [('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
    FROM turnspan.llm_call_running
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'tool_call' AS record,
@@ -148,17 +118,7 @@ FROM
     [('session', session_id), ('turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
     [('user', attributes['user.id'])] AS owners
    FROM turnspan.tool_call
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'span' AS record,
@@ -167,18 +127,19 @@ FROM
     [('session', session_id), ('turn', if((session_id = '') AND (turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', if(session_id = '', trace_id, ''))] AS value,
     [('user', attributes['user.id'])] AS owners
    FROM turnspan.span
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
-    )
-   )), owners)
+   WHERE 1
   )
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:user'))
+   )
+  )), owners)
  ) AS o
  GLOBAL INNER JOIN
  (
@@ -223,17 +184,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.llm_call
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'llm_call_running' AS record,
@@ -242,17 +193,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.llm_call_running
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'turn_summary' AS record,
@@ -261,17 +202,7 @@ FROM
     [('turn', if(turn_id != '', turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.turn_summary
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'tool_call' AS record,
@@ -280,17 +211,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.tool_call
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'span' AS record,
@@ -299,17 +220,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.span
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'context_assembly' AS record,
@@ -318,17 +229,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.context_assembly
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'context_item' AS record,
@@ -337,17 +238,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.context_item
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'artifact' AS record,
@@ -356,17 +247,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.artifact
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'consortium' AS record,
@@ -375,17 +256,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.consortium
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'consortium_iteration' AS record,
@@ -394,17 +265,7 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.consortium_iteration
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'consortium_member' AS record,
@@ -413,18 +274,19 @@ FROM
     [('turn', if((turn_id NOT IN ('', trace_id)), turn_id, '')), ('trace', trace_id)] AS value,
     [('session', toString(session_id))] AS owners
    FROM turnspan.consortium_member
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
-    )
-   )), owners)
+   WHERE 1
   )
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session'))
+   )
+  )), owners)
  ) AS o
  GLOBAL INNER JOIN
  (
@@ -469,17 +331,7 @@ FROM
     arrayConcat([('span', span_id), ('tried', attempt_id), ('rolled', rollout_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [system_prompt, tool_definitions, context_assembled]), arrayMap(hash -> ('message', concat(if(session_id = '', trace_id, session_id), '\0', lower(hex(hash)))), if(session_id = '', arrayConcat(input_messages, output_messages), []))) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
    FROM turnspan.llm_call
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'llm_call_running' AS record,
@@ -488,17 +340,7 @@ FROM
     arrayConcat([('span', span_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [system_prompt, tool_definitions]), arrayMap(hash -> ('message', concat(if(session_id = '', trace_id, session_id), '\0', lower(hex(hash)))), if(session_id = '', arrayConcat(input_messages), []))) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
    FROM turnspan.llm_call_running
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'turn_summary' AS record,
@@ -507,17 +349,7 @@ FROM
     arrayConcat([('span', span_id), ('tried', attempt_id), ('rolled', rollout_id)]) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('user', toString(user_id))] AS owners
    FROM turnspan.turn_summary
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'tool_call' AS record,
@@ -526,17 +358,7 @@ FROM
     arrayConcat([('span', span_id)]) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id'])] AS owners
    FROM turnspan.tool_call
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'span' AS record,
@@ -545,17 +367,7 @@ FROM
     arrayConcat([('span', span_id)]) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id'])] AS owners
    FROM turnspan.span
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'context_assembly' AS record,
@@ -564,17 +376,7 @@ FROM
     arrayConcat([('span', span_id), ('span', assembly_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [context_hash])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.context_assembly
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'context_item' AS record,
@@ -583,17 +385,7 @@ FROM
     arrayConcat(arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [content_hash])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.context_item
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'artifact' AS record,
@@ -602,17 +394,7 @@ FROM
     arrayConcat([('artifact', artifact_id), ('tried', attempt_id), ('rolled', rollout_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [content])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.artifact
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'consortium' AS record,
@@ -621,17 +403,7 @@ FROM
     arrayConcat([('span', span_id), ('consortium', consortium_id)], arrayMap(hash -> ('definition', if(hash = toFixedString('', 16), '', lower(hex(hash)))), [prompt, final_text])) AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.consortium
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'consortium_iteration' AS record,
@@ -640,17 +412,7 @@ FROM
     CAST([], 'Array(Tuple(String, String))') AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.consortium_iteration
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
-    )
-   )), owners)
+   WHERE 1
    UNION ALL
    SELECT
     'consortium_member' AS record,
@@ -659,18 +421,19 @@ FROM
     CAST([], 'Array(Tuple(String, String))') AS value,
     [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
    FROM turnspan.consortium_member
-   WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-    SELECT key
-    FROM
-    (
-     SELECT DISTINCT
-      key,
-      fromUnixTimestamp64Nano(0, 'UTC') AS last
-     FROM turnspan.keeping_row
-     WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
-    )
-   )), owners)
+   WHERE 1
   )
+  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+   SELECT key
+   FROM
+   (
+    SELECT DISTINCT
+     key,
+     fromUnixTimestamp64Nano(0, 'UTC') AS last
+    FROM turnspan.keeping_row
+    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:trace', 'key:turn', 'key:user'))
+   )
+  )), owners)
  ) AS o
  GLOBAL INNER JOIN
  (
@@ -710,17 +473,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
   FROM turnspan.llm_call
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'turn_summary' AS record,
@@ -729,17 +482,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, turn_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('user', toString(user_id))] AS owners
   FROM turnspan.turn_summary
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'annotation' AS record,
@@ -748,17 +491,7 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, annotation_id, written_at)) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(chosen_id)), (transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(rejected_id))] AS owners
   FROM turnspan.annotation
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'withdrawal' AS record,
@@ -767,17 +500,7 @@ FROM
    (toDate(0), sipHash128(project, subject_kind, kind, subject_id, withdrawal_id, written_at)) AS value,
    [(transform(toString(subject_kind), ['session', 'thread', 'call', 'llm_call', 'tool', 'tool_call', 'context', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], ['session', 'session', 'span', 'span', 'span', 'span', 'span', 'span', 'turn', 'trace', 'artifact', 'attempt', 'rollout', 'consortium'], 'span'), toString(subject_id))] AS owners
   FROM turnspan.withdrawal
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'dataset_case' AS record,
@@ -786,17 +509,7 @@ FROM
    (toDate(0), sipHash128(project, dataset, version, case_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id))] AS owners
   FROM turnspan.dataset_case
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'artifact' AS record,
@@ -805,17 +518,7 @@ FROM
    (toDate(0), sipHash128(project, target, artifact_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.artifact
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'artifact_check' AS record,
@@ -824,17 +527,7 @@ FROM
    (toDate(0), sipHash128(project, source, artifact_id, written_at)) AS value,
    [('turn', toString(turn_id))] AS owners
   FROM turnspan.artifact_check
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium' AS record,
@@ -843,17 +536,7 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium_iteration' AS record,
@@ -862,17 +545,7 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, arbiter_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_iteration
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'consortium_member' AS record,
@@ -881,17 +554,7 @@ FROM
    (toDate(0), sipHash128(project, consortium_id, member_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.consortium_member
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'tool_call' AS record,
@@ -900,17 +563,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id'])] AS owners
   FROM turnspan.tool_call
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'message' AS record,
@@ -919,17 +572,7 @@ FROM
    (toDate(0), sipHash128(project, scope, hash, written_at)) AS value,
    [('session', toString(scope))] AS owners
   FROM turnspan.message
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'context_assembly' AS record,
@@ -938,17 +581,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_assembly
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'context_item' AS record,
@@ -957,17 +590,7 @@ FROM
    (toMonday(start_time), sipHash128(project, session_id, start_time, assembly_id, item_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), ''))] AS owners
   FROM turnspan.context_item
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'span' AS record,
@@ -976,17 +599,7 @@ FROM
    (toMonday(start_time), sipHash128(project, trace_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id'])] AS owners
   FROM turnspan.span
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
   UNION ALL
   SELECT
    'llm_call_running' AS record,
@@ -995,18 +608,19 @@ FROM
    (toDate(0), sipHash128(project, session_id, start_time, span_id, written_at)) AS value,
    [('session', toString(session_id)), ('turn', toString(turn_id)), ('trace', if((session_id = '') AND (turn_id IN ('', trace_id)), toString(trace_id), '')), ('user', attributes['user.id']), ('user', JSONExtractString(request_parameters, 'user'))] AS owners
   FROM turnspan.llm_call_running
-  WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
-   SELECT key
-   FROM
-   (
-    SELECT DISTINCT
-     key,
-     fromUnixTimestamp64Nano(0, 'UTC') AS last
-    FROM turnspan.keeping_row
-    WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
-   )
-  )), owners)
+  WHERE 1
  )
+ WHERE arrayExists(one -> (toFixedString(substring(SHA256(concat(one.1, '\0', project, '\0', one.2)), 1, 16), 16) GLOBAL IN (
+  SELECT key
+  FROM
+  (
+   SELECT DISTINCT
+    key,
+    fromUnixTimestamp64Nano(0, 'UTC') AS last
+   FROM turnspan.keeping_row
+   WHERE (pass = '<time>-forget-<drawn>') AND (record IN ('key:session', 'key:span', 'key:trace', 'key:turn', 'key:user'))
+  )
+ )), owners)
 ) AS o
 GLOBAL INNER JOIN
 (
