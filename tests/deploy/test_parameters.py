@@ -139,8 +139,13 @@ LOOKED_AT = {
     # Forgetting: the same, hashes of ids as hex, times as integers, kinds of things that it knows.
     "owner_conditions.py": {
         *("work.tables.work", "work.name", "kinds_sql(wanted)", "kinds_sql(wanted, UNIT)"),
-        *("table", "where", "mine", "rows", "value", "record.table", "table(record)"),
-        *("keys.query(wanted)", "self.query(kinds)", "moment(until)"),
+        *("table", "where", "mine", "joined", "value", "record.table", "table(record)"),
+        *(
+            "placed(found, wanted, table, lying)",
+            "keys.query(wanted)",
+            "self.query(kinds)",
+            "moment(until)",
+        ),
         *("BELONGING[record.table].time", "', '.join(owners(record, kinds))"),
     },
     "subject_keys.py": {
