@@ -373,10 +373,9 @@ def _ledger(store: Store) -> dict[int, str]:
 
 
 def _run(store: Store, sql: str) -> None:
-    # Not waiting for rows of before: on a full disk nothing ends that. Embedded, it is the default.
     for attempt in range(6):
-        try:
-            store.command(sql, None, {} if store.dsn.embedded else {"mutations_sync": 0})
+        try:  # without waiting for rows of before: on a full disk nothing would end that
+            store.command(sql, None, {"mutations_sync": 0} if "MATERIALIZE" in sql else {})
             return
         except QueryError as error:
             if error.code not in _RACES or attempt == 5:
