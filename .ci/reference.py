@@ -44,6 +44,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # also where a test runs this fi
 
 import json_schema
 import public_interface
+import rooms
 from sdk_operations import SUMMARY, summary
 from sdk_operations import page as sdk_requests
 
@@ -76,6 +77,7 @@ def pages() -> dict[str, str]:
             "mcp-tools": _mcp_tools(),
             "public-names": _public_names(),
             "json-output": _json_output(),
+            "rooms": _rooms(),
         }
         written = {f"{name}.md": "\n\n".join(part) + "\n" for name, part in parts.items()}
         return written | {
@@ -87,6 +89,16 @@ def pages() -> dict[str, str]:
 def _json_output() -> Iterator[str]:
     yield _head("JSON output", "After this page you can read what `--format json` prints.")
     yield from json_schema.page()
+
+
+def _rooms() -> Iterator[str]:
+    yield _head(
+        "Rooms",
+        "After this page you know in which room something is done. A room is a file or folder "
+        "directly in a package; it imports only rooms below it in its table.",
+    )
+    for part in rooms.page():
+        yield part if isinstance(part, str) else _table(*part)
 
 
 def _public_names() -> Iterator[str]:
@@ -130,7 +142,8 @@ def _settings() -> Iterator[str]:
 def _environment(known: set[str]) -> list[tuple[str, str]]:
     """The variables that are no settings: each a constant with its docstring."""
     files = [path for source in _SOURCES for path in (ROOT / source).rglob("*.py")]
-    found = [pair for path in files for pair in _constants(path).values()]
+    naming = [path for path in files if "TURNSPAN_" in path.read_text("utf-8")]
+    found = [pair for path in naming for pair in _constants(path).values()]
     named = sorted(pair for pair in found if _VARIABLE.fullmatch(pair[0]) and pair[0] not in known)
     return [(f"`{name}`", meaning) for name, meaning in named]
 

@@ -1,4 +1,4 @@
-"""Text on a page: indented, wrapped to the width, shortened with a word about what is left out."""
+"""Text in a terminal: indented, wrapped to the width, cut with a word about what is missing."""
 
 from __future__ import annotations
 

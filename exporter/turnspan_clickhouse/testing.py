@@ -1,4 +1,5 @@
-"""The records that spans land as, in memory and without a store, for ``turnspan.testing``.
+"""The records that spans land as, and their messages as plain text, in memory and without a store,
+for ``turnspan.testing``.
 
 That package is where tests find this: it may not import the exporter, so it loads this module by
 its name.

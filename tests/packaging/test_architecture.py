@@ -1,4 +1,4 @@
-"""docs/architecture.md says what is so: the rooms, and the files that a value passes."""
+"""docs/architecture.md says what is so: the files that a value passes."""
 
 from __future__ import annotations
 
@@ -64,22 +64,6 @@ def test_a_walk_names_files_that_exist_once_each(title: str) -> None:
     assert len(files) > 5
     assert len(files) == len(set(files))
     assert [name for name in files if not any((root / name).is_file() for root in ROOTS)] == []
-
-
-@pytest.mark.parametrize("wing", ["instrument", "exporter", "records", "llm", "console"])
-def test_the_rooms_are_those_of_the_contracts(wing: str) -> None:
-    """In their order; `_version` is nobody's room."""
-    listed = re.search(rf"- \*\*{wing}\*\*: (.*?)(?=\n- |\n\n)", PAGE, re.DOTALL)
-    assert listed is not None
-    said = [re.findall(r"`(\w+)`", layer) for layer in listed[1].split("·")]
-    contract = re.search(
-        rf'name = "{wing}: .*?layers = \[\n(.*?)\n\]',
-        (REPOSITORY / "pyproject.toml").read_text("utf-8"),
-        re.DOTALL,
-    )
-    assert contract is not None
-    rooms = [re.findall(r"\b(?!_version)\w+", layer) for layer in contract[1].splitlines()]
-    assert [sorted(layer) for layer in said] == [sorted(layer) for layer in rooms]
 
 
 @contextmanager

@@ -41,6 +41,7 @@ _CONFIG = """<clickhouse>
     <errorlog>{home}/server.err.log</errorlog></logger>
   <users_config>{home}/users.xml</users_config>
   <background_schedule_pool_size>16</background_schedule_pool_size>
+  <background_processing_pool_thread_sleep_seconds_if_nothing_to_do>10</background_processing_pool_thread_sleep_seconds_if_nothing_to_do>
   {extra}
 </clickhouse>
 """

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from support.clickhouse_server import ClickHouseServer, start_server
-from support.kept_stores import KeptStores, copy_schema, engine_kept, migrated
+from support.kept_stores import KeptStores, copy_schema, engine_kept, migrated, settings_read_once
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.opening import open_store
@@ -36,6 +36,13 @@ def clickhouse_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clic
     server = start_server(tmp_path_factory.mktemp("clickhouse"))
     yield server
     server.kill()  # nobody wants its data; an orderly end takes seconds
+
+
+@pytest.fixture(scope="session", autouse=True)
+def engine_settings() -> Iterator[None]:
+    """Those of the embedded engine are read once."""
+    with settings_read_once():
+        yield
 
 
 @pytest.fixture

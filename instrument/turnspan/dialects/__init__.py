@@ -1,1 +1,1 @@
-"""How each provider's API writes messages: to the GenAI conventions' schema, and back."""
+"""How each provider's API writes messages, requests and usage: to GenAI conventions, and back."""

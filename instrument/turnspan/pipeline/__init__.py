@@ -1,1 +1,2 @@
-"""Finished spans on their way out: the queue, other backends, and the ways a process ends."""
+"""Finished spans on their way out: OpenTelemetry's providers, the queue, other backends, and the
+ways a process ends."""

@@ -1,1 +1,2 @@
-"""Coding agents: their transcripts as records, what became of their code, where a week went."""
+"""Coding agents: their transcripts and hooks, read as records; what became of their code, where a
+week went."""

@@ -1,1 +1,1 @@
-"""Consortium runs: several models answer, an arbiter decides."""
+"""Consortium runs: several models answer, an arbiter decides; what each cost."""

@@ -1,1 +1,2 @@
-"""Logs of other tools -> records: each kind reads a source in parts, one frame lands them."""
+"""Logs of other tools, but coding agents', -> records: each kind reads a source in parts, one frame
+lands them."""
