@@ -27,6 +27,8 @@ DOCS := .venv-docs
 PAGE := console/page
 UV := .venv-uv/bin/uv
 INSTALL := $(UV) pip install --quiet --python
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+ENGINE := 'chdb-core>=26.9'
 CONSTRAINTS := .ci/constraints.txt
 CLIENT_PINS := .ci/clients.txt
 THREADING := opentelemetry-instrumentation-threading==0.66b1
@@ -210,9 +212,7 @@ tools: setup .tools/sdks/.ready
 
 setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
 
-# What the demonstration needs and no more. The engine's package asks for pandas and pyarrow, 350 MB
-# for ways of using it that are not ours: without them here.
-$(DEMO): pyproject.toml
+$(BIN)/python:
 	@python='$(PYTHON)'; \
 	if [ -z "$$python" ]; then \
 	  for each in $(PYTHONS); do \
@@ -228,16 +228,20 @@ $(DEMO): pyproject.toml
 	echo "Setting up $(VENV), once:"; \
 	echo "  1/3  an environment of $$("$$python" --version)"; \
 	"$$python" -m venv $(VENV)
-	@echo "  2/3  Turnspan, its command and the OpenAI and Anthropic SDKs (150 MB, half a minute) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[console,sdks]'
-	@echo "  3/3  ClickHouse's engine (530 MB) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'chdb-core>=26.9'
-	@touch $@
 
 # pip would take most of a minute for each of the environments below, and compile every file of each.
-$(UV): | $(DEMO)
-	@$(BIN)/python -m venv $(dir $(UV))..
-	@$(dir $(UV))python -m pip install --quiet --disable-pip-version-check uv
+$(UV): | $(BIN)/python
+	@$(PIP) --prefix $(dir $(UV)).. uv
+
+# What the demonstration needs and no more. The engine's package asks for pandas and pyarrow, 350 MB
+# for ways of using it that are not ours: without them here. Whose packages come from a mirror has
+# often told pip alone of it: pip comes after uv.
+$(DEMO): pyproject.toml | $(UV)
+	@echo "  2/3  Turnspan, its command and the OpenAI and Anthropic SDKs (150 MB) ..."
+	@$(INSTALL) $(BIN)/python -e '.[console,sdks]' || $(PIP) -e '.[console,sdks]'
+	@echo "  3/3  ClickHouse's engine (530 MB) ..."
+	@$(INSTALL) $(BIN)/python --no-deps $(ENGINE) || $(PIP) --no-deps $(ENGINE)
+	@touch $@
 
 $(READY): $(DEMO) $(CONSTRAINTS) | $(UV)
 	@echo "Setting up $(VENV) for development, once (900 MB, half a minute) ..."
