@@ -44,9 +44,17 @@ def _row(package: Path, room: str) -> tuple[str, ...]:
     folder = package / room
     path = folder / "__init__.py" if folder.is_dir() else package / f"{room}.py"
     text = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-    inside = sorted(
-        one.stem
-        for one in (folder.iterdir() if folder.is_dir() else ())
-        if not one.name.startswith("_") and (one.suffix in {".py", ".sql"} or one.is_dir())
-    )
+    inside = _names(folder, {".py", ".sql"}) if folder.is_dir() else []
     return f"`{room}`", " ".join(text.split("\n\n")[0].split()), ", ".join(inside).replace("_", " ")
+
+
+def _names(folder: Path, kinds: set[str]) -> list[str]:
+    """What is in a folder, and behind a folder in it, in parentheses, what is in that."""
+    found: list[str] = []
+    for one in sorted(folder.iterdir(), key=lambda path: path.stem):
+        if one.is_dir() and not one.name.startswith("_"):
+            more = _names(one, {".py"})
+            found.append(f"{one.name} ({', '.join(more)})" if more else one.name)
+        elif one.suffix in kinds and not one.name.startswith("_"):
+            found.append(one.stem)
+    return found
