@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -17,6 +18,7 @@ def main() -> int:
         from turnspan_console.hook_start import leave_to_child
 
         leave_to_child()
+    gc.set_threshold(20_000)  # what is imported stays: to look through it is 4 % of a command
     try:
         import click  # noqa: F401  # pyright: ignore[reportUnusedImport]
         import rich  # noqa: F401  # pyright: ignore[reportUnusedImport]
