@@ -212,7 +212,8 @@ tools: setup .tools/sdks/.ready
 
 setup: $(READY) ## Make .venv with Turnspan and all its extras, editable
 
-$(BIN)/python:
+# pip comes into it last: where that was broken off, the environment is made again.
+$(BIN)/pip:
 	@python='$(PYTHON)'; \
 	if [ -z "$$python" ]; then \
 	  for each in $(PYTHONS); do \
@@ -230,8 +231,8 @@ $(BIN)/python:
 	"$$python" -m venv $(VENV)
 
 # pip would take most of a minute for each of the environments below, and compile every file of each.
-$(UV): | $(BIN)/python
-	@$(PIP) --prefix $(dir $(UV)).. uv
+$(UV): | $(BIN)/pip
+	@$(PIP) --ignore-installed --prefix $(dir $(UV)).. uv
 
 # What the demonstration needs and no more. The engine's package asks for pandas and pyarrow, 350 MB
 # for ways of using it that are not ours: without them here. Whose packages come from a mirror has
