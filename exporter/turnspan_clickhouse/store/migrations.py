@@ -375,7 +375,7 @@ def _ledger(store: Store) -> dict[int, str]:
 def _run(store: Store, sql: str) -> None:
     for attempt in range(6):
         try:  # without waiting for rows of before: on a full disk nothing would end that
-            store.command(sql, None, {"mutations_sync": 0} if "MATERIALIZE" in sql else {})
+            store.command(sql, None, {"mutations_sync": 0} if "ALTER TABLE" in sql else {})
             return
         except QueryError as error:
             if error.code not in _RACES or attempt == 5:
