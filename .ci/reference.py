@@ -97,8 +97,9 @@ def _rooms() -> Iterator[str]:
         "After this page you know in which room something is done. A room is a file or folder "
         "directly in a package; it imports only rooms below it in its table.",
     )
-    for part in rooms.page():
-        yield part if isinstance(part, str) else _table(*part)
+    for package, rows in rooms.packages():
+        yield f"## {package}"
+        yield _table(("room", "what it does", "what is in it"), rows)
 
 
 def _public_names() -> Iterator[str]:
