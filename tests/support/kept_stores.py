@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 import shutil
 import tempfile
 import time
@@ -82,30 +81,6 @@ def engine_kept() -> Generator[None]:
         finally:
             if kept:
                 kept.pop()[1].close()
-
-
-@contextlib.contextmanager
-def settings_read_once() -> Generator[None]:
-    """The driver reads the 1,500 settings of the engine at each connection, in 0.012 s of a
-    processor: those of the embedded engine are the same each time."""
-    client: Any = importlib.import_module("clickhouse_connect.driver._chdbclient").ChdbClient
-    ask, keep = client._init_common_settings, client._apply_init_result
-    known: dict[str, Any] = {}
-
-    def asked(self: Any, zone: str) -> None:
-        if zone in known:
-            keep(self, known[zone])
-        else:
-            ask(self, zone)
-
-    def kept(self: Any, result: Any) -> None:
-        known[self._tz_source] = result
-        keep(self, result)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(client, "_init_common_settings", asked)
-        patch.setattr(client, "_apply_init_result", kept)
-        yield
 
 
 def copy_schema(path: Path) -> None:
