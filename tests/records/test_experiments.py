@@ -45,6 +45,7 @@ def store(embedded_dsn: Dsn) -> Iterator[str]:
     turnspan.configure(service_name="math", store=text)
     yield text
     turnspan.shutdown()
+    turnspan.uninstrument()  # which an experiment calls, and leaves
 
 
 @turnspan.tool

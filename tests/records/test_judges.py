@@ -283,6 +283,7 @@ def test_an_experiment_closes_its_judges(
             assert filled.query(asked).rows == [(number,)]
     finally:
         turnspan.shutdown()
+        turnspan.uninstrument()  # which an experiment calls, and leaves
     assert threads[0] == threads[1] == threads[2]
 
 

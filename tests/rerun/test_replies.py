@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -46,6 +47,15 @@ def _as_sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     config.activate(before)
 
 
+@contextlib.contextmanager
+def _only_http() -> Iterator[None]:
+    turnspan.instrument(only=["http"])
+    try:
+        yield
+    finally:
+        turnspan.uninstrument()
+
+
 def _asked(url: str, exchange: Exchange, headers: dict[str, str], session: str) -> None:
     parts = urlsplit(exchange.url)
     target = parts.path + (f"?{parts.query}" if parts.query else "")
@@ -85,15 +95,13 @@ def test_every_recorded_exchange_is_given_again(module_store: Store) -> None:
     chosen = [one for one in compared if one.name in of_each.values()]
     chosen += [one for one in compared[::SHARE] if one not in chosen]
     differing: dict[str, Any] = {}
-    with RecordedServer() as server, record(instrument=False) as found:
-        turnspan.instrument(only=["http"])
+    with RecordedServer() as server, record(instrument=False) as found, _only_http():
         for number, one in enumerate(chosen):
             server.answer = RecordedAnswer(one.status, one.content_type, one.response)
             _asked(server.url, one, {}, f"first-{number}")
     first = _by_session(found)
     project = land(module_store, found)
-    with record(instrument=False) as again:
-        turnspan.instrument(only=["http"])
+    with record(instrument=False) as again, _only_http():
         for number, one in enumerate(chosen):
             if f"first-{number}" in first:
                 origin = f"https://{urlsplit(one.url).hostname}:443"

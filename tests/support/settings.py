@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,3 +35,23 @@ def settings_stay_with_their_test() -> Iterator[None]:
     yield
     if config.of_process() is not before:
         config.activate(before)
+
+
+@pytest.fixture(autouse=True)
+def instrumentation_stays_with_its_test() -> Iterator[None]:
+    """What a test leaves on decides whether ``record`` of a later one instruments, and so whether a
+    call is ours or an SDK's own span."""
+    before = _instrumented()
+    yield
+    if left := _instrumented() - before:
+        sys.modules["turnspan.instrumentation"].uninstrument()
+        pytest.fail(f"it leaves {', '.join(sorted(left))} instrumented", pytrace=False)
+
+
+def _instrumented() -> set[str]:
+    """What is instrumented now, ours and others', without importing an instrumentor."""
+    module = sys.modules.get("turnspan.instrumentation")
+    if module is None:
+        return set()
+    ours = {name for name, one in module._loaded() if one.is_instrumented_by_opentelemetry}
+    return ours | set(module._enabled)
