@@ -22,7 +22,6 @@ from support.seams import boom, seams
 from turnspan.patching import models_on_the_wire
 from turnspan.runtime.guard import errors
 from turnspan.wire import (
-    agent_processes,
     aiohttp_session,
     answer_bytes,
     client_frame,
@@ -36,12 +35,12 @@ from turnspan.wire import (
     operations,
     requests_seen,
     tracer,
+    unread_clients,
 )
 
 pytestmark = pytest.mark.tests_internal_errors
 
 _MODULES: tuple[ModuleType, ...] = (
-    agent_processes,
     aiohttp_session,
     answer_bytes,
     client_frame,
@@ -56,10 +55,11 @@ _MODULES: tuple[ModuleType, ...] = (
     operations,
     requests_seen,
     tracer,
+    unread_clients,
 )
 _OUTERMOST = {
     # The wrappers themselves, which call the client's function outside every guard.
-    *("putrequest", "send", "getresponse", "connect", "started"),
+    *("putrequest", "send", "getresponse", "asked", "connect", "started"),
     *(f"ReadAlong.{name}" for name in ("_read", "read", "read1", "readline", "readinto", "close")),
     *("SyncReadAlong.close", "AsyncReadAlong.aclose", "ReaderAlong._self_read"),
     *(f"ReaderAlong.{name}" for name in ("read", "readany", "readline", "readuntil")),

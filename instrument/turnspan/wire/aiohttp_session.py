@@ -130,7 +130,7 @@ async def connect(wrapped: Any, owner: Any, args: Args, kwargs: Kwargs) -> Any:
     return await wrapped(*args, **kwargs)
 
 
-def patch(patches: Patches) -> None:
+def patch(module: str, patches: Patches) -> None:
     """Put the wrappers on."""
-    patches.wrap("aiohttp.client", "ClientSession._request", AiohttpSession().acall)
-    patches.wrap("aiohttp.client", "ClientSession._ws_connect", connect)
+    patches.wrap(module, "ClientSession._request", AiohttpSession().acall)
+    patches.wrap(module, "ClientSession._ws_connect", connect)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from functools import partial
 from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
 from turnspan.patching.patches import Patches
 from turnspan.runtime.guard import guard
@@ -14,18 +12,18 @@ from turnspan.runtime.guard import guard
 _PATCH: Final = guard("wire.patch")
 
 _MODULES: Final = {
-    "httpx": ("turnspan.wire.httpx_client", True),
-    "httpx2": ("turnspan.wire.httpx_client", True),
-    "httpcore": ("turnspan.wire.httpcore_pool", True),
-    "httpcore2": ("turnspan.wire.httpcore_pool", True),
-    "http.client": ("turnspan.wire.http_connection", False),
-    "aiohttp.client": ("turnspan.wire.aiohttp_session", False),
-    "grpc._channel": ("turnspan.wire.grpc_calls", True),
-    "grpc.aio._channel": ("turnspan.wire.grpc_calls", True),
-    "websockets.client": ("turnspan.wire.web_sockets", False),
-    "subprocess": ("turnspan.wire.agent_processes", False),
+    "httpx": "turnspan.wire.httpx_client",
+    "httpx2": "turnspan.wire.httpx_client",
+    "httpcore": "turnspan.wire.httpcore_pool",
+    "httpcore2": "turnspan.wire.httpcore_pool",
+    "http.client": "turnspan.wire.http_connection",
+    "aiohttp.client": "turnspan.wire.aiohttp_session",
+    "grpc._channel": "turnspan.wire.unread_clients",
+    "grpc.aio._channel": "turnspan.wire.unread_clients",
+    "websockets.client": "turnspan.wire.unread_clients",
+    "subprocess": "turnspan.wire.unread_clients",
 }
-"""What wraps a module once the application has imported it, and whether it wants its name."""
+"""What wraps a module once the application has imported it."""
 
 
 class Clients:
@@ -53,20 +51,12 @@ class Clients:
                 import wrapt
 
                 self._waiting.add(module)
-                wrapt.register_post_import_hook(self._imported(module), module)
-
-    def _imported(self, module: str) -> Callable[[Any], None]:
-        def imported(_: Any) -> None:
-            self._patch(module)
-
-        return imported
+                wrapt.register_post_import_hook(lambda _: self._patch(module), module)
 
     def _patch(self, module: str) -> None:
         with _PATCH:
             if self._patches is not None:
-                name, wants_name = _MODULES[module]
-                patch = import_module(name).patch
-                (partial(patch, module) if wants_name else patch)(self._patches)
+                import_module(_MODULES[module]).patch(module, self._patches)
 
     def stop(self, who: str) -> None:
         """Give the clients their functions back, once nobody wants the wrappers."""

@@ -206,8 +206,8 @@ class ReadAlong:
             self._body.finish(complete=self._chunks.complete)
 
 
-def patch(patches: Patches) -> None:
+def patch(module: str, patches: Patches) -> None:
     """Put the wrappers on."""
-    patches.wrap("http.client", "HTTPConnection.putrequest", putrequest)
-    patches.wrap("http.client", "HTTPConnection.send", send)
-    patches.wrap("http.client", "HTTPConnection.getresponse", getresponse)
+    patches.wrap(module, "HTTPConnection.putrequest", putrequest)
+    patches.wrap(module, "HTTPConnection.send", send)
+    patches.wrap(module, "HTTPConnection.getresponse", getresponse)
