@@ -6,6 +6,7 @@ every process, short-lived ones included.
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Collection
 from typing import Any, ClassVar
 
@@ -79,6 +80,22 @@ class LightInstrumentor:
             raise dependencies.DependencyConflictError(conflict)
         logger.error("%s does nothing: %s.", type(self).__name__, conflict)
         return True
+
+
+class PythonInstrumentor(LightInstrumentor):
+    """An instrumentor of what is a part of Python, and so always there."""
+
+    missing: Collection[str] = ()
+    imported = True
+
+    @property
+    def version(self) -> str:
+        """Python's own version."""
+        return platform.python_version()
+
+    def instrumentation_dependencies(self) -> Collection[str]:
+        """None: it comes with Python."""
+        return ()
 
 
 def _be_known(module: Any) -> None:

@@ -20,11 +20,10 @@ from __future__ import annotations
 
 import contextvars
 import functools
-import platform
 import queue
 import sys
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures.thread import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -45,7 +44,7 @@ from turnspan.patching.carried_work import (
     carried_by_another,
     context_to_carry,
 )
-from turnspan.patching.light_instrumentor import LightInstrumentor
+from turnspan.patching.light_instrumentor import PythonInstrumentor
 from turnspan.runtime.guard import guard
 from turnspan.tracing import handed
 from turnspan.tracing.recording import detach
@@ -70,33 +69,21 @@ _LONG_LIVED: Final = frozenset(
 _POOL_WORKERS: Final = frozenset({"concurrent.futures.process", "multiprocessing.pool"})
 
 
-class ThreadingInstrumentor(LightInstrumentor):
+class ThreadingInstrumentor(PythonInstrumentor):
     """Carries the current turn, session and span into threads. Takes nothing from the user's work.
 
     Steps back where ``opentelemetry-instrumentation-threading`` is on, whichever came first.
     """
 
     package = "threads"
-    missing: Collection[str] = ()
-    imported = True
-
     _restore: tuple[Callable[[], None], ...] = ()
     _waiting = False
     _on = False
 
     @property
-    def version(self) -> str:
-        """Python's own version: threads belong to it."""
-        return platform.python_version()
-
-    @property
     def refusal(self) -> str:
         """Why threads are not carried by us; empty where they are."""
         return "" if self._on and not carried_by_another() else f"{OTHER} does it"
-
-    def instrumentation_dependencies(self) -> Collection[str]:
-        """None: threads are part of Python."""
-        return ()
 
     def use_default_provider(self, provider: trace.TracerProvider | None) -> None:
         """No spans are made here, so nothing depends on the provider."""

@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Collection
 from typing import Any
 
 from opentelemetry import trace
 
 from turnspan import config
-from turnspan.patching.light_instrumentor import LightInstrumentor
+from turnspan.patching.light_instrumentor import PythonInstrumentor
 from turnspan.wire.clients import clients
 from turnspan.wire.tracer import tracer
 
 
-class HttpInstrumentor(LightInstrumentor):
+class HttpInstrumentor(PythonInstrumentor):
     """Records requests that go to a model by any HTTP client and are in no other record."""
 
     package = "http"
-    missing: Collection[str] = ()
-    waiting: Collection[str] = ()
-    imported = True
     _given = False
-
-    @property
-    def version(self) -> str:
-        """Python's own version."""
-        return platform.python_version()
 
     @property
     def refusal(self) -> str:
         """Why it is off."""
         return "" if config.active().record_http else "switched off by TURNSPAN_RECORD_HTTP"
-
-    def instrumentation_dependencies(self) -> Collection[str]:
-        """None: every client is wrapped that the application imports."""
-        return ()
 
     def use_default_provider(self, provider: trace.TracerProvider | None) -> None:
         """Record under this provider, unless ``instrument`` was given another."""
