@@ -452,7 +452,7 @@ def _seams() -> Iterator[tuple[str, Any, str]]:
             ("_follow", "_over", "_say_where", "body_of", "served_by", "begin", "current_retries"),
         ),
         (litellm_names, ("_known", "where_of")),
-        (calls, ("usage_in", "_written")),
+        (calls, ("with_usage", "_written")),
         (calls.ChunkAccumulator, ("__init__", "fold", "response")),
         (
             openai_chat._Choice,  # pyright: ignore[reportPrivateUsage]

@@ -112,11 +112,7 @@ class TextAccumulator(CompletionAccumulator):
 
     def response(self) -> dict[str, Any] | None:
         """The completion as it would have come unstreamed."""
-        response = super().response()
-        usage = usage_in(self.chunks)
-        if response is not None and usage is not None:
-            response["usage"] = usage
-        return response
+        return with_usage(super().response(), self.chunks)
 
 
 class ChunkAccumulator(ChatAccumulator):
@@ -128,25 +124,21 @@ class ChunkAccumulator(ChatAccumulator):
 
     def response(self) -> dict[str, Any] | None:
         """The reply as it would have come unstreamed."""
-        response = super().response()
-        usage = usage_in(self.chunks)
-        if response is not None and usage is not None:
-            response["usage"] = usage
+        return with_usage(super().response(), self.chunks)
+
+
+def with_usage(response: dict[str, Any] | None, chunks: Any) -> dict[str, Any] | None:
+    """A response with the provider's last word on token usage among LiteLLM's ``chunks``."""
+    if response is None or not is_list(chunks):
         return response
-
-
-def usage_in(chunks: Any) -> dict[str, Any] | None:
-    """The provider's last word on token usage among the chunks that LiteLLM keeps."""
-    kept: list[Any] = []
-    if is_list(chunks):
-        kept.extend(chunks)
-    kept.reverse()
-    for chunk in kept:
+    for chunk in chunks[::-1]:
         usage = fields_of(chunk).get("usage")
         if usage is not None:
             frozen = freeze(usage)
-            return frozen if is_dict(frozen) else None
-    return None
+            if is_dict(frozen):
+                response["usage"] = frozen
+            break
+    return response
 
 
 def endpoints() -> dict[str, Endpoint]:

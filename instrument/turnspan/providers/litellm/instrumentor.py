@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from opentelemetry.trace import Tracer
@@ -51,16 +52,14 @@ _SPEAK_OPENAI: Final = frozenset(
 _USAGE: Final = {"include_usage": True}
 
 
+@dataclass(slots=True)
 class Begun:
     """A call under way."""
 
-    __slots__ = ("asked", "call", "served")
-
-    def __init__(self, call: ModelCall, served: Served) -> None:
-        self.call = call
-        self.served = served
-        self.asked = False
-        """Whether it asks for a stream's usage, and the caller did not."""
+    call: ModelCall
+    served: Served
+    asked: bool = False
+    """Whether it asks for a stream's usage, and the caller did not."""
 
 
 class LiteLLMFunction(Frame[Begun]):
