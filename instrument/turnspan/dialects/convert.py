@@ -63,15 +63,18 @@ class Dialect:
 
 
 def _dialect(module: ModuleType, like: ModuleType | None = None) -> Dialect:
-    """The dialect that a module says; ``like`` is another one whose messages it has."""
+    """The dialect that a module says; ``like`` is another one whose messages it has.
+
+    What neither says, the API does not have.
+    """
     messages = module if like is None else like
     return Dialect(
         module.NAME,
         module.split_request,
         module.join_request,
-        messages.system_parts,
-        messages.tool_definitions,
-        module.output_messages,
+        getattr(messages, "system_parts", lambda raw_system, messages: []),
+        getattr(messages, "tool_definitions", lambda raw_tools: []),
+        getattr(module, "output_messages", lambda response: ([], [])),
         messages.to_message,
         messages.from_message,
         getattr(module, "is_exact", lambda raw: False),

@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from turnspan.content.model import RequestParts, as_dict
-from turnspan.dialects.openai_embeddings import output_messages as output_messages
 
 NAME: Final = "model.request"
 

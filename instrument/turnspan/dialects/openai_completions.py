@@ -49,16 +49,6 @@ join_request: Final = partial(join_texts, field="prompt")
 """A request's prompts are its messages."""
 
 
-def system_parts(raw_system: Any, messages: list[Message]) -> list[Part]:
-    """There are none."""
-    return []
-
-
-def tool_definitions(raw_tools: Any) -> list[dict[str, Any]]:
-    """There are none."""
-    return []
-
-
 def output_messages(response: Any) -> tuple[list[Any], list[str]]:
     """The texts of the choices and their finish reasons."""
     body = as_dict(response)

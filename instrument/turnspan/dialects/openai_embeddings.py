@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from turnspan.dialects.openai_completions import join_texts, split_texts
 
@@ -13,8 +13,3 @@ NAME: Final = "openai.embeddings"
 split_request: Final = partial(split_texts, field="input")
 join_request: Final = partial(join_texts, field="input")
 """Each text to embed is a message."""
-
-
-def output_messages(response: Any) -> tuple[list[Any], list[str]]:
-    """Nothing: the model says nothing."""
-    return [], []
