@@ -178,9 +178,7 @@ def system_parts(dialect: str, raw_system: Any, messages: list[Message]) -> list
         return [unknown_part(raw_system)]
 
 
-def convert(
-    name: str, body: Mapping[str, Any], response: Any = None, *, keep_bytes: bool = False
-) -> CallContent:
+def convert(name: str, body: Mapping[str, Any], response: Any = None) -> CallContent:
     """A model call's content in the GenAI schema, beside the provider's own form. Never raises.
 
     ``name`` is the dialect of the request's ``body`` and of what came back (see
@@ -190,10 +188,8 @@ def convert(
     replies, finish_reasons = output_messages(name, response)
     found = CallContent(request, replies, finish_reasons)
     found.raw_input = [as_dict_message(message) for message in request.messages_raw]
-    found.input = [convert_message(name, m, keep_bytes=keep_bytes) for m in request.messages_raw]
-    found.output = [
-        convert_message(name, m, default_role="assistant", keep_bytes=keep_bytes) for m in replies
-    ]
+    found.input = [convert_message(name, message) for message in request.messages_raw]
+    found.output = [convert_message(name, m, default_role="assistant") for m in replies]
     found.system = system_parts(name, request.system_raw, found.input)
     found.tools = tool_definitions(name, request.tools_raw)
     describe_reply(found, first_choice(name, found.output))
