@@ -48,8 +48,9 @@ _TOOL_RESULT = Spec(
 )
 _SPECS: Final = {spec.raw_type: spec for spec in (_TEXT, _THINKING, _TOOL_USE, _TOOL_RESULT)}
 _BY_PART: Final = {spec.part_type: spec for spec in _SPECS.values()}
-_CONTENT_FIELDS: Final = {"text": "text", "thinking": "thinking"}
-_FILES: Final = {"image": "image", "document": "document"}
+_WRITTEN: Final = ("text", "thinking")
+"""Blocks with a text of the model's or the user's, in the field of that name."""
+_FILES: Final = ("image", "document")
 
 
 # -- the request and the response ------------------------------------------------------------------
@@ -138,8 +139,8 @@ def _is_exact_block(raw: Any) -> bool:
     spec = _SPECS.get(as_text(block.get("type"))) if block is not None else None
     if block is None or spec is None or block.keys() != spec.keys:
         return False
-    written = _CONTENT_FIELDS.get(spec.raw_type)
-    return written is None or type(block[written]) is str
+    kind = spec.raw_type
+    return kind not in _WRITTEN or type(block[kind]) is str
 
 
 def _block(raw: Any) -> Part:
@@ -149,8 +150,7 @@ def _block(raw: Any) -> Part:
     kind = as_text(block.get("type"))
     spec = _SPECS.get(kind)
     if spec is not None:
-        written = _CONTENT_FIELDS.get(kind)
-        if written is not None and not isinstance(block.get(written), str):
+        if kind in _WRITTEN and not isinstance(block.get(kind), str):
             return unknown_part(raw)
         return spec.encode(block)
     if kind in _FILES:
@@ -183,14 +183,13 @@ def _file(kind: str, block: dict[str, Any]) -> Part:
     beside = {k: v for k, v in block.items() if k not in ("type", "source")}
     if beside.keys() & {"content", "uri", "modality", "mime_type", "file_id"}:
         return unknown_part(block)
-    modality = _FILES[kind]
     if held == "base64" and isinstance(source.get("data"), str):
         mime_type = as_text(source.get("media_type"))
-        return blob_part(source["data"], mime_type, modality) | beside
+        return blob_part(source["data"], mime_type, kind) | beside
     if held == "url" and isinstance(source.get("url"), str):
-        return {"type": URI, "modality": modality, "uri": source["url"], **beside}
+        return {"type": URI, "modality": kind, "uri": source["url"], **beside}
     if held == "file" and isinstance(source.get("file_id"), str):
-        return {"type": FILE, "modality": modality, "file_id": source["file_id"], **beside}
+        return {"type": FILE, "modality": kind, "file_id": source["file_id"], **beside}
     return unknown_part(block)
 
 

@@ -9,11 +9,8 @@ from turnspan.content.model import as_dict, as_list, as_text, dumps_text
 from turnspan.dialects.response_parts import ResponseParts, known_counts, pieces_of
 
 _UNFINISHED: Final = "error"
-_PIECES: Final = {
-    "text": ("text", "text_delta"),
-    "thinking": ("thinking", "thinking_delta"),
-}
-"""Blocks that come in pieces: the field that does, which its deltas have too, and their type."""
+_PIECES: Final = ("text", "thinking")
+"""Blocks that come in pieces: in the field of that name, which their deltas have too."""
 _GEMINI_REASONS: Final = {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
 _STANDARD: Final = str.maketrans("-_", "+/")
 
@@ -70,9 +67,8 @@ def _block_pieces(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str,
     """How a block begins, and what its deltas add; most kinds come whole."""
     kind = as_text(block.get("type"))
     if kind in _PIECES and isinstance(block.get(kind), str):
-        field, called = _PIECES[kind]
-        deltas = [{"type": called, field: piece} for piece in pieces_of(block[field])]
-        empty = {**block, field: ""}
+        deltas = [{"type": f"{kind}_delta", kind: piece} for piece in pieces_of(block[kind])]
+        empty = {**block, kind: ""}
         for cited in as_list(block.get("citations")) or []:
             deltas.append({"type": "citations_delta", "citation": cited})
             empty["citations"] = []
