@@ -30,6 +30,7 @@ from turnspan.content.model import (
     text_part,
     unknown_part,
 )
+from turnspan.dialects.genai import tool_definitions as tool_definitions
 from turnspan.dialects.request_fields import RequestFields
 from turnspan.runtime.type_guards import is_dict
 
@@ -101,11 +102,6 @@ def _step(raw: Any) -> Any:
 def system_parts(raw_system: Any, messages: list[Message]) -> list[Part]:
     """The system instruction's text."""
     return [text_part(raw_system)] if isinstance(raw_system, str) else leading_system(messages)
-
-
-def tool_definitions(raw_tools: Any) -> list[dict[str, Any]]:
-    """GenAI tool definitions: functions and the provider's own tools have that form."""
-    return [as_dict(raw) or {"type": "unknown", "value": raw} for raw in as_list(raw_tools) or []]
 
 
 def output_messages(response: Any) -> tuple[list[Any], list[str]]:
