@@ -221,8 +221,7 @@ def _part_events(kind: str, text: str, raw: Any, where: dict[str, Any]) -> Itera
     yield {"type": f"response.{kind}.added", **where, "part": {**part, **empty}}
     if field:
         logs: dict[str, Any] = {"logprobs": []} if called == "output_text" else {}
-        text = as_text(part.get(field))
-        yield from _text_events(called, field, pieces_of(text), where, logs, text)
+        yield from _text_events(called, field, pieces_of(as_text(part.get(field))), where, logs)
     yield {"type": f"response.{kind}.done", **where, "part": part}
 
 
@@ -232,10 +231,8 @@ def _text_events(
     pieces: list[str],
     where: dict[str, Any],
     others: dict[str, Any],
-    whole: str | None = None,
 ) -> Iterator[dict[str, Any]]:
     beside = {} if "name" in others else others
     for piece in pieces:
         yield {"type": f"response.{called}.delta", **where, "delta": piece, **beside}
-    text = "".join(pieces) if whole is None else whole
-    yield {"type": f"response.{called}.done", **where, field: text, **others}
+    yield {"type": f"response.{called}.done", **where, field: "".join(pieces), **others}

@@ -55,10 +55,6 @@ def _join_interaction(parts: ResponseParts) -> dict[str, Any]:
     return {"status": "completed", **parts.details, **named, "steps": parts.messages}
 
 
-def _join_any(parts: ResponseParts) -> dict[str, Any]:
-    return dict(parts.details)
-
-
 _BODIES: Final[Mapping[str, Callable[[ResponseParts], dict[str, Any]]]] = {
     openai_chat.NAME: join_chat,
     openai_completions.NAME: join_completion,
@@ -66,7 +62,7 @@ _BODIES: Final[Mapping[str, Callable[[ResponseParts], dict[str, Any]]]] = {
     anthropic_messages.NAME: join_message,
     gemini.NAME: join_gemini,
     gemini_interactions.NAME: _join_interaction,
-    model_request.NAME: _join_any,
+    model_request.NAME: lambda parts: dict(parts.details),
 }
 _EVENTS: Final[Mapping[str, Callable[[dict[str, Any]], Iterator[dict[str, Any]]]]] = {
     openai_chat.NAME: chat_chunks,
