@@ -90,18 +90,18 @@ class ToolFrame(Frame[C]):
     """The frame around a function of an SDK that executes a tool: a rerun may answer in its
     place."""
 
-    def _gives(self, owner: Any, args: Args, kwargs: Kwargs, /) -> Any:
-        """The type of what the function returns; ``Any`` for plain JSON."""
-        return Any
+    def _in_rerun(self, wrapped: Function, answers: tool_answers.ToolAnswers, /) -> Any:
+        """The function, or what gives the recorded result in its place: here, plain JSON."""
+        return answers.result(wrapped, Any)
 
     def call(self, wrapped: Function, owner: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around a function."""
         if tool_answers.answers is not None:
-            wrapped = tool_answers.answers.result(wrapped, self._gives(owner, args, kwargs))
+            wrapped = self._in_rerun(wrapped, tool_answers.answers)
         return super().call(wrapped, owner, args, kwargs)
 
     async def acall(self, wrapped: Function, owner: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around an asynchronous function."""
         if tool_answers.answers is not None:
-            wrapped = tool_answers.answers.result(wrapped, self._gives(owner, args, kwargs))
+            wrapped = self._in_rerun(wrapped, tool_answers.answers)
         return await super().acall(wrapped, owner, args, kwargs)

@@ -12,12 +12,13 @@ from typing import Any, Final
 from opentelemetry import context as otel_context
 
 from turnspan import config
-from turnspan.patching.frame import Frame
+from turnspan.patching.frame import ToolFrame
 from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stainless import Sdk
 from turnspan.runtime.guard import guard
-from turnspan.tracing import recording, tool_answers
+from turnspan.tracing import recording
 from turnspan.tracing.context import active_turn
+from turnspan.tracing.tool_answers import ToolAnswers
 from turnspan.tracing.tool_recording import begin_tool
 from turnspan.tracing.tool_runner import ToolRun, current_run, enter_run
 
@@ -32,7 +33,7 @@ Running = tuple[ToolRun, object]
 """A function at work, and what ``detach`` takes: its tool is current until it returns or raises."""
 
 
-class AutomaticFunctions(Frame[Running]):
+class AutomaticFunctions(ToolFrame[Running]):
     """The wrappers around the SDK's own calls of functions."""
 
     place = "google.function"
@@ -77,17 +78,18 @@ class AutomaticFunctions(Frame[Running]):
 
     # -- one function
 
-    def call(self, wrapped: Function, owner: Any, args: Args, kwargs: Kwargs) -> Any:
-        """Around a function."""
-        if tool_answers.answers is not None:
-            wrapped = _answered(wrapped, tool_answers.answers)
-        return super().call(wrapped, owner, args, kwargs)
+    def _in_rerun(self, wrapped: Function, answers: ToolAnswers) -> Any:
+        """The SDK's invocation, which a rerun gives a function in place of the application's: the
+        SDK has words of its own for what one raises."""
 
-    async def acall(self, wrapped: Function, owner: Any, args: Args, kwargs: Kwargs) -> Any:
-        """Around an asynchronous function."""
-        if tool_answers.answers is not None:
-            wrapped = _answered(wrapped, tool_answers.answers)
-        return await super().acall(wrapped, owner, args, kwargs)
+        def invoke(args: Any, function_to_invoke: Any) -> Any:
+            run = current_run()
+            if run is not None and not run.recording.tool.asked:
+                stand_in = answers.stand_in(run.recording.tool, function_to_invoke)
+                function_to_invoke = stand_in or function_to_invoke
+            return wrapped(args, function_to_invoke)
+
+        return invoke
 
     def _begin(self, owner: Any, args: Args, kwargs: Kwargs) -> tuple[Running, Kwargs] | None:
         if not self._sdk.enabled or not config.active().enabled or active_turn() is None:
@@ -115,20 +117,6 @@ class AutomaticFunctions(Frame[Running]):
         run, token = call
         recording.detach(token)
         run.recording.succeeded(result)
-
-
-def _answered(wrapped: Function, answers: tool_answers.ToolAnswers) -> Function:
-    """The SDK's invocation, which a rerun gives a function in place of the application's: the SDK
-    has words of its own for what one raises."""
-
-    def invoke(args: Any, function_to_invoke: Any) -> Any:
-        run = current_run()
-        if run is not None and not run.recording.tool.asked:
-            stand_in = answers.stand_in(run.recording.tool, function_to_invoke)
-            function_to_invoke = stand_in or function_to_invoke
-        return wrapped(args, function_to_invoke)
-
-    return invoke
 
 
 def _asked_for(args: Args, kwargs: Kwargs) -> object:

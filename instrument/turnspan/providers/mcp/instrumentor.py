@@ -35,6 +35,7 @@ from turnspan.runtime.value_exceptions import is_abort
 from turnspan.tracing.context import TOOL_KEY, active_turn
 from turnspan.tracing.recording import detach
 from turnspan.tracing.state import current as current_state
+from turnspan.tracing.tool_answers import ToolAnswers
 from turnspan.tracing.tool_recording import OpenTool, ToolRecording, inside_tool, open_tool
 
 _META = guard("mcp.context")
@@ -170,8 +171,8 @@ class McpSdk(ToolFrame[McpCall]):
                 kwargs = _with_context(kwargs)
         return call, kwargs
 
-    def _gives(self, session: Any, args: Args, kwargs: Kwargs) -> Any:
-        return import_module("mcp.types").CallToolResult
+    def _in_rerun(self, wrapped: Function, answers: ToolAnswers) -> Any:
+        return answers.result(wrapped, import_module("mcp.types").CallToolResult)
 
     def _failed(self, call: McpCall, owner: Any, error: BaseException) -> None:
         with _LEFT:
