@@ -18,12 +18,7 @@ from turnspan.tracing.block_stack import OpenBlocks, WithBlock
 from turnspan.tracing.context import SESSION_KEY, TURN_KEY
 from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.recording import context_of, detach
-from turnspan.tracing.recording_protocol import (
-    NO_RECORDING,
-    ContextRecording,
-    Recording,
-    StartRecording,
-)
+from turnspan.tracing.recording_protocol import NO_RECORDING, ContextRecording, Recording
 from turnspan.tracing.state import another_one
 from turnspan.turn.turn import Session, Turn
 
@@ -86,7 +81,7 @@ class session(WithBlock[Session]):
 
     def __call__(self, func: F) -> F:
         """Decorate a function: every call of it belongs to this session."""
-        return wrap(func, lambda _: self._begin())
+        return wrap(func, lambda _: self._begin)
 
     @property
     def _session(self) -> Session:
@@ -107,17 +102,12 @@ class session(WithBlock[Session]):
             turn.join(session)
         return session
 
-    def _inside(self) -> otel_context.Context:
-        context = context_of(self._state)
-        return otel_context.set_value(SESSION_KEY, self._within(context), context)
-
-    def _begin(self) -> StartRecording:
-        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
-            with guard("session.begin"):
-                return _SessionRecording(self._inside(), self._session)
-            return NO_RECORDING
-
-        return begin
+    def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
+        with guard("session.begin"):
+            context = context_of(self._state)
+            inside = otel_context.set_value(SESSION_KEY, self._within(context), context)
+            return _SessionRecording(inside, self._session)
+        return NO_RECORDING
 
 
 class _SessionRecording(ContextRecording):
