@@ -119,7 +119,35 @@ class Responses(BackgroundEndpoint):
 
     def reply(self, response: Any) -> ReplyFacts | None:
         """What a response means for the turn."""
-        return read_reply(fields_of(response))
+        fields = fields_of(response)
+        reason = finish_reason(fields)
+        usage = fields.get("usage")
+        texts: list[str] = []
+        requests: list[ToolRequest] = []
+        refused = False
+        for raw in fields.get("output") or ():
+            item = fields_of(raw)
+            kind = item.get("type") or ""
+            if kind == "message":
+                for each in item.get("content") or ():
+                    block = fields_of(each)
+                    said = block.get("text", block.get("refusal", block.get("transcript")))
+                    refused = refused or block.get("type") == "refusal"
+                    if type(said) is str:
+                        texts.append(said)
+            else:
+                key = asked_key(item)
+                if key:
+                    asked = freeze(item[key])
+                    requests.append((str(item["call_id"] or ""), tool_name(item), asked))
+        return ReplyFacts(
+            fields.get("model") or "",
+            [reason] if reason else [],
+            None if not texts and fields.get("status") in PENDING else "".join(texts),
+            requests,
+            None if usage is None else read_usage(usage),
+            refused,
+        )
 
     def accumulator(self) -> ResponsesAccumulator:
         """A fresh accumulator."""
@@ -160,38 +188,6 @@ def finish_reason(fields: Mapping[str, Any]) -> str:
     if status in PENDING:
         return ""
     return str(details.get("reason") or status or "")
-
-
-def read_reply(fields: Mapping[str, Any]) -> ReplyFacts:
-    """What a response means for the turn."""
-    reason = finish_reason(fields)
-    usage = fields.get("usage")
-    texts: list[str] = []
-    requests: list[ToolRequest] = []
-    refused = False
-    for raw in fields.get("output") or ():
-        item = fields_of(raw)
-        kind = item.get("type") or ""
-        if kind == "message":
-            for each in item.get("content") or ():
-                block = fields_of(each)
-                said = block.get("text", block.get("refusal", block.get("transcript")))
-                refused = refused or block.get("type") == "refusal"
-                if type(said) is str:
-                    texts.append(said)
-        else:
-            key = asked_key(item)
-            if key:
-                asked = freeze(item[key])
-                requests.append((str(item["call_id"] or ""), tool_name(item), asked))
-    return ReplyFacts(
-        fields.get("model") or "",
-        [reason] if reason else [],
-        None if not texts and fields.get("status") in PENDING else "".join(texts),
-        requests,
-        None if usage is None else read_usage(usage),
-        refused,
-    )
 
 
 def read_usage(usage: Any) -> TokenUsage:
