@@ -169,8 +169,8 @@ def read_usage(counts: Mapping[str, Any]) -> TokenUsage:
     sent, within = counts.get("promptTokenCount"), counts.get("toolUsePromptTokenCount")
     said, thought = counts.get("candidatesTokenCount"), counts.get("thoughtsTokenCount")
     return TokenUsage(
-        _sum(sent, within),
-        _sum(said, thought),
+        total(sent, within),
+        total(said, thought),
         counts.get("cachedContentTokenCount"),
         None,
         thought,
@@ -208,7 +208,8 @@ def _describe_searches(candidate: Any, attributes: dict[str, Any]) -> None:
             attributes[name] = attributes.get(name, 0) + count
 
 
-def _sum(one: Any, more: Any) -> int | None:
+def total(one: Any, more: Any) -> int | None:
+    """The sum of two counts, as far as they are known."""
     if not isinstance(one, int) and not isinstance(more, int):
         return None
     return (one if isinstance(one, int) else 0) + (more if isinstance(more, int) else 0)

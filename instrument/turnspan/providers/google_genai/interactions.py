@@ -16,6 +16,7 @@ from turnspan import semconv
 from turnspan.content.snapshot import freeze
 from turnspan.dialects.gemini_interactions import NAME, finish_reasons, made_steps
 from turnspan.providers.background import BackgroundEndpoint
+from turnspan.providers.google_genai.content import total
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.endpoint import (
     UNFINISHED,
@@ -164,17 +165,12 @@ def read_usage(counts: Mapping[str, Any]) -> TokenUsage:
     """Token counts; the thoughts, and what the API's own tools put into the prompt, are beside."""
     thought = counts.get("total_thought_tokens")
     return TokenUsage(
-        _sum(counts.get("total_input_tokens"), counts.get("total_tool_use_tokens")),
-        _sum(counts.get("total_output_tokens"), thought),
+        total(counts.get("total_input_tokens"), counts.get("total_tool_use_tokens")),
+        total(counts.get("total_output_tokens"), thought),
         counts.get("total_cached_tokens"),
         None,
         thought,
     )
-
-
-def _sum(*counts: Any) -> int | None:
-    known = [count for count in counts if isinstance(count, int)]
-    return sum(known) if known else None
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
