@@ -38,7 +38,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from recorders import made_stream, stub_sdk
 
 import turnspan
-from turnspan.lifecycle import processor
+from turnspan.lifecycle import default_recorder
 from turnspan.tracing.state import default
 from turnspan_clickhouse import ClickHouseSpanExporter
 from turnspan_clickhouse.spool.spool import Spool
@@ -211,7 +211,7 @@ def land(spool: Spool, done: threading.Event) -> None:
 def soak(calls: int, tell: Callable[[int, float, float], None]) -> list[float]:
     """Make the calls; the memory, MB, at each of SAMPLES moments."""
     application = Application()
-    running = processor()
+    running = default_recorder.processor
     assert running is not None
     memory: list[float] = []
     began = time.perf_counter()

@@ -369,8 +369,3 @@ default_recorder: Final = Recorder(default)
 configure = default_recorder.configure
 flush = default_recorder.flush
 shutdown = default_recorder.shutdown
-
-
-def processor() -> RecordProcessor | None:
-    """The processor that lands the default recorder's records, while recording."""
-    return default_recorder.processor

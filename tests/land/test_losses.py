@@ -128,7 +128,7 @@ def spool_failed(case: Case) -> None:
 def spool_full(case: Case) -> None:
     case.tools()
     assert turnspan.flush().ok
-    running = lifecycle.processor()
+    running = lifecycle.default_recorder.processor
     assert running is not None
     spool: Spool = vars(running.exporter)["_spool"]
     spool.limit_bytes = sum(segment.size for segment in spool.segments()) + 10

@@ -163,7 +163,7 @@ def test_the_room_in_memory_is_bounded(
     trouble, one for the first loss and one for the end."""
     monkeypatch.setattr(unwritten, "ROOM_BYTES", 12_000)
     turnspan.configure(store=str(embedded_dsn), flush_interval=0.02)
-    running = lifecycle.processor()
+    running = lifecycle.default_recorder.processor
     assert running is not None
     exporter = running.exporter
     assert isinstance(exporter, ClickHouseSpanExporter)

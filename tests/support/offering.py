@@ -55,11 +55,11 @@ class Pipeline:
 
 def _turnspan(options: argparse.Namespace) -> Pipeline:
     import turnspan
-    from turnspan.lifecycle import processor
+    from turnspan.lifecycle import default_recorder
 
     provider = _provider()
     turnspan.configure(store=options.target, tracer_provider=provider, queue_size=QUEUE)
-    records = processor()
+    records = default_recorder.processor
     assert records is not None
 
     def finish() -> dict[str, int]:
