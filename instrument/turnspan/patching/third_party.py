@@ -282,17 +282,17 @@ def _conflict(package: Package) -> str:
     return f"made for {wanted}" + (f", found {conflict.found}" if conflict.found else "")
 
 
+@dataclass(slots=True)
 class Enabled:
     """A package that was told to instrument its library, now or when it is imported."""
 
-    def __init__(self, package: Package, provider: TracerProvider | None) -> None:
-        self.package = package
-        self.provider = provider
-        self.instrumentor: Any = None
-        self.refusal = ""
-        self.active = True
-        self.was_on = False
-        """Whether the application (or opentelemetry-instrument) had enabled it before."""
+    package: Package
+    provider: TracerProvider | None
+    instrumentor: Any = None
+    refusal: str = ""
+    active: bool = True
+    was_on: bool = False
+    """Whether the application (or opentelemetry-instrument) had enabled it before."""
 
     def start(self) -> None:
         """Instrument the library as soon as it is imported. Never raises."""

@@ -132,13 +132,13 @@ def request_body(body: Any, content_type: str) -> dict[str, Any]:
         return {}
 
 
+@dataclass(frozen=True, slots=True)
 class WireExchange:
     """A request under way."""
 
-    def __init__(self, call: ModelCall, form: ApiFormat, seen: ModelRequestSeen) -> None:
-        self.call = call
-        self._form = form
-        self._seen = seen
+    call: ModelCall
+    form: ApiFormat
+    seen: ModelRequestSeen
 
     def failed(self, error: BaseException) -> None:
         """The client raised this in place of an answer."""
@@ -153,7 +153,7 @@ class WireExchange:
     def answered(self, status: int, headers: Mapping[str, str]) -> Body:
         """The head of the answer is there; its bytes go to what this returns."""
         self.call.leave()
-        return Body(self.call, self._form, self._seen, status, headers)
+        return Body(self.call, self.form, self.seen, status, headers)
 
 
 class Body:

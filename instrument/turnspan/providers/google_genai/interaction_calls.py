@@ -7,6 +7,7 @@ bytes that are sent only the function below it knows, so the call begins there.
 from __future__ import annotations
 
 from contextvars import ContextVar
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -27,15 +28,14 @@ from turnspan.tracing.model_call import ModelCall
 _CLIENT: Final = "google.genai._gaos"
 
 
+@dataclass(slots=True)
 class _PendingCall:
     """What a method asks for, and the call that its request turned out to be."""
 
+    endpoint: Endpoint
+    body: dict[str, Any] | None
     model_call: ModelCall | None = None
     response: Any = None
-
-    def __init__(self, endpoint: Endpoint, body: dict[str, Any] | None) -> None:
-        self.endpoint = endpoint
-        self.body = body
 
 
 _pending: ContextVar[_PendingCall | None] = ContextVar("turnspan-interaction", default=None)

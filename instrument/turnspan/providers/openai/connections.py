@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -11,13 +12,13 @@ from turnspan.patching.frame import Frame
 from turnspan.patching.models_on_the_wire import INSIDE
 from turnspan.patching.patches import Args, Kwargs, Patches
 from turnspan.patching.stainless import Sdk
+from turnspan.patching.stream import RECORD
 from turnspan.providers.openai.realtime import RealtimeResponses
 from turnspan.providers.openai.realtime_session import RealtimeSession
 from turnspan.providers.openai.responses import Responses
 from turnspan.providers.openai.sockets import ResponsesSocket, SocketRecord, follow
 from turnspan.tracing.endpoint import Endpoint
 
-_RECORD: Final = "_turnspan_record"
 _RESOURCES: Final = (
     ("openai.resources.realtime.realtime", "Realtime"),
     ("openai.resources.beta.realtime.realtime", "Realtime"),
@@ -26,30 +27,29 @@ _RESOURCES: Final = (
 )
 
 
+@dataclass(eq=False)
 class ConnectFrame(Frame[Any]):
     """Around what connects."""
 
     place = "connect"
-
-    def __init__(self, sdk: Sdk, record: type[SocketRecord], endpoint: Endpoint) -> None:
-        self._sdk = sdk
-        self._record = record
-        self._endpoint = endpoint
+    sdk: Sdk
+    record: type[SocketRecord]
+    endpoint: Endpoint
 
     def _begin(self, owner: Any, args: Args, kwargs: Kwargs) -> tuple[Any, Kwargs] | None:
         own: dict[str, Any] = owner.__dict__
         private = f"_{type(owner).__name__}__"
         query: dict[str, Any] = own.get(f"{private}extra_query") or {}
-        if not self._sdk.enabled or query.get("intent") == "transcription":  # without responses
+        if not self.sdk.enabled or query.get("intent") == "transcription":  # without responses
             return None
-        target = dict(self._sdk.target_of(own[f"{private}client"], owner._prepare_url()))
+        target = dict(self.sdk.target_of(own[f"{private}client"], owner._prepare_url()))
         model = own.get(f"{private}model")
         if isinstance(model, str):
             target.setdefault(semconv.REQUEST_MODEL, model)
-        record = self._record(self._sdk, self._endpoint, target)
-        if _RECORD in own:
-            record.session = own[_RECORD].session
-        own[_RECORD] = record
+        record = self.record(self.sdk, self.endpoint, target)
+        if RECORD in own:
+            record.session = own[RECORD].session
+        own[RECORD] = record
         return (record, INSIDE.set(True)), kwargs
 
     def _failed(self, call: Any, owner: Any, error: BaseException) -> None:
