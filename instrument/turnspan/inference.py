@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from opentelemetry import context as otel_context
 
@@ -13,6 +13,7 @@ from turnspan.content.given_values import label_of, text_of, warn_of_near_misses
 from turnspan.content.snapshot import freeze
 from turnspan.runtime.guard import guard
 from turnspan.runtime.inspection import looking
+from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.begin_call import begin
 from turnspan.tracing.block_stack import WithBlock
 from turnspan.tracing.manual_endpoint import ManualEndpoint
@@ -182,10 +183,9 @@ class Inference(WithBlock["Inference"]):
 
 
 def _tool_request(call: Any) -> ToolRequest:
-    if not isinstance(call, dict):
+    if not is_dict(call):
         return ("", str(call), None)
-    asked = cast("dict[str, Any]", call)
-    inner = asked.get("function")
-    named = cast("dict[str, Any]", inner) if isinstance(inner, dict) else asked
+    inner = call.get("function")
+    named = inner if is_dict(inner) else call
     arguments = named.get("arguments", named.get("input"))
-    return (str(asked.get("id") or ""), str(named.get("name") or ""), arguments)
+    return (str(call.get("id") or ""), str(named.get("name") or ""), arguments)
