@@ -116,7 +116,7 @@ class Events:
         raise NotImplementedError
 
     def _last(self, rest: bytes) -> list[Any]:
-        raise NotImplementedError
+        return []
 
 
 class JsonLines(Events):
@@ -201,9 +201,6 @@ class AwsEvents(Events):
             at = end + 3 + size
             found[name] = data[end + 3 : at].decode()
         return found
-
-    def _last(self, rest: bytes) -> list[Any]:
-        return []
 
 
 AWS_EVENTS: Final = "application/vnd.amazon.eventstream"

@@ -165,14 +165,11 @@ class ReadAlong:
                 self._body.finish(complete=self._chunks.complete or self._chunks.until_closed)
         return data
 
-    def _failed(self, error: BaseException) -> None:
-        self._body.finish(error)
-
     def _read(self, method: str, size: int | None) -> bytes:
         try:
             data: bytes = getattr(self._file, method)(size)
         except BaseException as error:
-            self._failed(error)
+            self._body.finish(error)
             raise
         return self._note(data, asked=size != 0)
 
@@ -193,7 +190,7 @@ class ReadAlong:
         try:
             size = self._file.readinto(buffer)
         except BaseException as error:
-            self._failed(error)
+            self._body.finish(error)
             raise
         self._note(bytes(memoryview(buffer)[: size or 0]), asked=len(buffer) > 0)
         return size

@@ -27,7 +27,7 @@ class HttpxClient(ClientFrame):
         method, url = request.method, request.url
         host, path = url.host, url.path
         if method == "GET" or path.endswith("/files"):
-            if "upgrade" in request.headers and _opens_a_socket(request):
+            if method == "GET" and request.headers.get("upgrade", "").lower() == "websocket":
                 watch.to_record("WEBSOCKET", host, path)
                 return None
             fetched = fetch(method, url, request.stream)
@@ -133,10 +133,6 @@ class AsyncReadAlong:
             await self._stream.aclose()
         finally:
             self._body.finish(complete=False)
-
-
-def _opens_a_socket(request: Any) -> bool:
-    return bool(request.method == "GET" and request.headers["upgrade"].lower() == "websocket")
 
 
 def _is_as_it_came(response: Any) -> bool:
