@@ -81,13 +81,8 @@ class Patches:
 
     def wrap_any(self, module: str, paths: Sequence[str], wrapper: Wrapper) -> bool:
         """Wrap the first of these that exists; false (and noted once) where none does."""
-        before = list(self.missing)
-        for path in paths:
-            if self.wrap(module, path, wrapper):
-                self.missing = before
-                return True
-        self.missing = [*before, f"{module}:{paths[0]}"]
-        return False
+        there = (path for path in paths if self.has(module, path))
+        return self.wrap(module, next(there, paths[0]), wrapper)
 
     def has(self, module: str, *paths: str) -> bool:
         """Whether a module has all of these; nothing is noted, for what only some versions have."""
