@@ -61,14 +61,14 @@ _OUTERMOST = {
     # The wrappers themselves, which call the client's function outside every guard.
     *("putrequest", "send", "getresponse", "asked", "connect", "started"),
     *(f"ReadAlong.{name}" for name in ("_read", "read", "read1", "readline", "readinto", "close")),
-    *("SyncReadAlong.close", "AsyncReadAlong.aclose", "ReaderAlong._self_read"),
+    *("SyncReadAlong.close", "AsyncReadAlong.aclose"),
     *(f"ReaderAlong.{name}" for name in ("read", "readany", "readline", "readuntil")),
     *(f"ReaderAlong.{name}" for name in ("readexactly", "readchunk", "read_nowait")),
     *(f"ReaderAlong.{name}" for name in ("iter_chunked", "iter_any", "iter_chunks")),
     # What is a guard and nothing else.
     *("Body.feed", "Body.finish", "ReaderAlong._self_note", "ReadAlong._note"),
     # What runs when patching, or at the end.
-    *("patch", "watch_http_client", "remedy"),
+    *("patch", "watch_http_client", "remedy", "_read_along"),
     *(f"Watch.{name}" for name in ("start", "stop", "end", "say", "seen", "total", "forget")),
     *("Watch._after_fork", "WireTracer.use"),
 }

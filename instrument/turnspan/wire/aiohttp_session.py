@@ -50,6 +50,21 @@ class AiohttpSession(ClientFrame):
         result.content = ReaderAlong(result.content, body)
 
 
+def _read_along(name: str) -> Any:
+    """The reader's asynchronous method of this name, whose bytes are read along."""
+
+    async def read(reader: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            data: Any = await getattr(reader._self_reader, name)(*args, **kwargs)
+        except BaseException as error:
+            reader._self_body.finish(error)
+            raise
+        reader._self_note(data[0] if name == "readchunk" else data)  # it tells more than the bytes
+        return data
+
+    return read
+
+
 class ReaderAlong(wrapt.ObjectProxy[Any]):
     """The reader of an answer: whatever is read by its methods is read along."""
 
@@ -65,38 +80,12 @@ class ReaderAlong(wrapt.ObjectProxy[Any]):
             if self._self_reader.at_eof():
                 self._self_body.finish()
 
-    async def _self_read(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        try:
-            data: Any = await getattr(self._self_reader, method)(*args, **kwargs)
-        except BaseException as error:
-            self._self_body.finish(error)
-            raise
-        self._self_note(data[0] if method == "readchunk" else data)
-        return data
-
-    async def read(self, *args: Any, **kwargs: Any) -> Any:
-        """As the reader's."""
-        return await self._self_read("read", *args, **kwargs)
-
-    async def readany(self) -> Any:
-        """As the reader's."""
-        return await self._self_read("readany")
-
-    async def readline(self, *args: Any, **kwargs: Any) -> Any:
-        """As the reader's."""
-        return await self._self_read("readline", *args, **kwargs)
-
-    async def readuntil(self, *args: Any, **kwargs: Any) -> Any:
-        """As the reader's."""
-        return await self._self_read("readuntil", *args, **kwargs)
-
-    async def readexactly(self, *args: Any, **kwargs: Any) -> Any:
-        """As the reader's."""
-        return await self._self_read("readexactly", *args, **kwargs)
-
-    async def readchunk(self) -> Any:
-        """As the reader's: bytes, and whether a chunk ends with them."""
-        return await self._self_read("readchunk")
+    read = _read_along("read")
+    readany = _read_along("readany")
+    readline = _read_along("readline")
+    readuntil = _read_along("readuntil")
+    readexactly = _read_along("readexactly")
+    readchunk = _read_along("readchunk")
 
     def read_nowait(self, *args: Any, **kwargs: Any) -> Any:
         """As the reader's."""
