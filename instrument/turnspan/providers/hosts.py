@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import ipaddress
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
+from turnspan import semconv
 from turnspan.runtime.later import later
 
 _REGION: Final = r"[a-z0-9-]+"
@@ -64,3 +65,12 @@ def is_own(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_private
     except ValueError:
         return False
+
+
+def call_target(provider: str, host: str, port: int | None, scheme: str) -> dict[str, Any]:
+    """The attributes of provider and server; an address without a port has its scheme's."""
+    return {
+        semconv.PROVIDER_NAME: provider,
+        semconv.SERVER_ADDRESS: host,
+        semconv.SERVER_PORT: port or (80 if scheme in ("http", "ws") else 443),
+    }

@@ -16,7 +16,7 @@ import orjson
 
 from turnspan import semconv
 from turnspan.patching.stream import StreamRecord
-from turnspan.providers.hosts import provider_of
+from turnspan.providers.hosts import call_target, provider_of
 from turnspan.runtime.call_limits import LimitedCall
 from turnspan.runtime.guard import guard
 from turnspan.runtime.type_guards import is_dict, is_list
@@ -91,7 +91,8 @@ def begin(request: SentRequest) -> WireExchange | None:
     body = request_body(request.body, request.content_type)
     form = format_of(seen.operation, seen.library, path, body)
     stream = is_streamed(form, path, body)
-    target = target_of(seen.host, request.port, request.scheme, form.language)
+    provider = provider_of(seen.host, form.language)  # the API's, where the host tells none
+    target = call_target(provider, seen.host, request.port, request.scheme)
     model = model_in(path)
     if model:
         target[semconv.REQUEST_MODEL] = model
@@ -107,15 +108,6 @@ def begin(request: SentRequest) -> WireExchange | None:
         limited=request.limited,
     )
     return None if call is None else WireExchange(call, form, seen)
-
-
-def target_of(host: str, port: int | None, scheme: str, language: str) -> dict[str, Any]:
-    """The attributes of provider and server; ``language`` names the API where the host does not."""
-    return {
-        semconv.PROVIDER_NAME: provider_of(host, language),
-        semconv.SERVER_ADDRESS: host,
-        semconv.SERVER_PORT: port or (80 if scheme == "http" else 443),
-    }
 
 
 def request_body(body: Any, content_type: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from opentelemetry import context as otel_context
 
 from turnspan import config
 from turnspan.patching.models_on_the_wire import is_provider, sender
+from turnspan.providers.hosts import call_target, provider_of
 from turnspan.runtime.guard import guard
 from turnspan.runtime.later import later
 from turnspan.runtime.type_guards import is_dict
@@ -27,7 +28,6 @@ from turnspan.wire.answer_bytes import (
 )
 from turnspan.wire.batch_results import BatchResults
 from turnspan.wire.batches import MAX_INPUT, batches
-from turnspan.wire.exchange import target_of
 from turnspan.wire.gaps import is_excluded, watch
 from turnspan.wire.tracer import tracer
 
@@ -139,7 +139,8 @@ def fetch(method: str, url: Any, stream: Any) -> FetchedAnswer | None:
     if is_upload:
         answer = _uploaded(stream)
     else:
-        answer = _fetched(path, target_of(host, url.port, url.scheme, library or "custom"))
+        provider = provider_of(host, library or "custom")
+        answer = _fetched(path, call_target(provider, host, url.port, url.scheme))
     if answer is not None:
         answer.library, answer.host = library, host
     return answer

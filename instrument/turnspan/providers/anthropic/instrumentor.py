@@ -16,7 +16,7 @@ from turnspan.patching.stainless import Sdk, helper_close
 from turnspan.patching.stream import RECORD, StreamRecord, afolded, folded, record_of
 from turnspan.providers.anthropic.messages import Messages
 from turnspan.providers.anthropic.tools import ToolRunners
-from turnspan.providers.hosts import provider_of
+from turnspan.providers.hosts import call_target, provider_of
 from turnspan.runtime.guard import guard
 from turnspan.tracing.begin_call import current_call
 
@@ -101,12 +101,8 @@ class AnthropicSdk(Sdk):
     def target_of(self, client: Any, url: Any) -> Mapping[str, Any]:
         """Provider by the kind of client and its base URL, which is the server's."""
         host = str(url.host)
-        platform = _platform(client)
-        return {
-            semconv.PROVIDER_NAME: platform or provider_of(host, "anthropic"),
-            semconv.SERVER_ADDRESS: host,
-            semconv.SERVER_PORT: url.port or (80 if url.scheme == "http" else 443),
-        }
+        provider = _platform(client) or provider_of(host, "anthropic")
+        return call_target(provider, host, url.port, url.scheme)
 
     def own_span(self, wrapped: Function, instance: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around the start of the SDK's own span: within a call of ours it gets ours instead.

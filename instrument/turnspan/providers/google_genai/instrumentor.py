@@ -24,6 +24,7 @@ from turnspan.providers.google_genai.content import GenerateContent, body_of
 from turnspan.providers.google_genai.embeddings import GeminiEmbeddings
 from turnspan.providers.google_genai.interaction_calls import patch_interactions
 from turnspan.providers.google_genai.tools import AutomaticFunctions
+from turnspan.providers.hosts import call_target
 from turnspan.runtime.guard import errors, guard
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan.tracing.begin_call import begin, current_call
@@ -181,17 +182,11 @@ def _model_of(path: str) -> str:
 
 def _target(client: Any, options: Any) -> dict[str, Any]:
     """The attributes of provider and server."""
-    vertex = bool(getattr(client, "vertexai", False))
-    target: dict[str, Any] = {
-        semconv.PROVIDER_NAME: "gcp.vertex_ai" if vertex else "gcp.gemini",
-    }
-    address = _base_url(options) or _base_url(getattr(client, "_http_options", None))
-    if address:
-        url = urlsplit(address)
-        if url.hostname:
-            target[semconv.SERVER_ADDRESS] = url.hostname
-            target[semconv.SERVER_PORT] = url.port or (80 if url.scheme == "http" else 443)
-    return target
+    provider = "gcp.vertex_ai" if getattr(client, "vertexai", False) else "gcp.gemini"
+    url = urlsplit(_base_url(options) or _base_url(getattr(client, "_http_options", None)))
+    if not url.hostname:
+        return {semconv.PROVIDER_NAME: provider}
+    return call_target(provider, url.hostname, url.port, url.scheme)
 
 
 def _merged(client: Any, options: Any, body: dict[str, Any]) -> dict[str, Any]:

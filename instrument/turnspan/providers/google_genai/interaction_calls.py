@@ -20,6 +20,7 @@ from turnspan.patching.stainless import Sdk
 from turnspan.patching.stream import attach, attach_raw, is_raw
 from turnspan.providers.background import FetchResponse
 from turnspan.providers.google_genai.interactions import Interactions
+from turnspan.providers.hosts import call_target
 from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.begin_call import begin
 from turnspan.tracing.endpoint import Endpoint
@@ -59,11 +60,8 @@ class SentInteractions(Frame[_PendingCall]):
         if not is_dict(body):
             return None
         url = request.url
-        target = {
-            semconv.PROVIDER_NAME: "gcp.vertex_ai" if "/projects/" in url.path else "gcp.gemini",
-            semconv.SERVER_ADDRESS: url.host,
-            semconv.SERVER_PORT: url.port or (80 if url.scheme == "http" else 443),
-        }
+        provider = "gcp.vertex_ai" if "/projects/" in url.path else "gcp.gemini"
+        target = call_target(provider, url.host, url.port, url.scheme)
         stream = body.get("stream") is True
         if stream:
             target[semconv.REQUEST_STREAM] = True

@@ -16,7 +16,7 @@ from turnspan.patching.instrumentor import SdkInstrumentor
 from turnspan.patching.patches import Patches
 from turnspan.patching.stainless import Sdk, helper_close
 from turnspan.providers.background import FetchResponse
-from turnspan.providers.hosts import is_own, provider_of
+from turnspan.providers.hosts import call_target, is_own, provider_of
 from turnspan.providers.openai import chat, completions
 from turnspan.providers.openai.chat import ChatCompletions
 from turnspan.providers.openai.completions import Completions
@@ -82,11 +82,8 @@ class OpenAISdk(Sdk):
         host = str(url.host)
         kind = type(client).__name__.lower()
         provider = next((name for word, name in _PLATFORMS if word in kind), "")
-        target = {
-            semconv.PROVIDER_NAME: provider or provider_of(host, "openai"),
-            semconv.SERVER_ADDRESS: host,
-            semconv.SERVER_PORT: url.port or (80 if url.scheme in ("http", "ws") else 443),
-        }
+        provider = provider or provider_of(host, "openai")
+        target = call_target(provider, host, url.port, url.scheme)
         deployment = _DEPLOYMENT.search(str(url.path))
         if deployment is not None:  # it decides, whatever model the caller names
             target[semconv.REQUEST_MODEL] = unquote(deployment.group(1))
