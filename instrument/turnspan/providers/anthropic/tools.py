@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any, Final, cast
 
 from opentelemetry import context as otel_context
@@ -47,10 +48,8 @@ _LOOP: Final = (
 """How a run of the loop makes its span, makes it current, and says how it went."""
 
 
-class Untraced:
-    """A client as the SDK's tracing of tools sees it: one that has no spans."""
-
-    _tracer: Final = None
+_UNTRACED: Final = SimpleNamespace(_tracer=None)
+"""A client as the SDK's tracing of tools sees it: one that has no spans."""
 
 
 class RunnerSpan(NonRecordingSpan):
@@ -129,7 +128,7 @@ class ToolSpan:
 
     def _begin(self) -> None:
         tool, given = self._arguments[1], self._keywords
-        inner = self._wrapped(Untraced(), *self._arguments[1:], **given)
+        inner = self._wrapped(_UNTRACED, *self._arguments[1:], **given)
         attributes: dict[str, Any] = {}
         if given.get("conversation_id") and active_turn() is None:
             attributes[semconv.CONVERSATION_ID] = given["conversation_id"]
