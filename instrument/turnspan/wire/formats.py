@@ -15,13 +15,13 @@ from urllib.parse import unquote
 from turnspan import semconv
 from turnspan.providers.anthropic.messages import Messages
 from turnspan.providers.google_genai.content import GenerateContent
-from turnspan.providers.google_genai.embeddings import GeminiEmbeddings
+from turnspan.providers.google_genai.embeddings import GeminiEmbeddings, embeds
 from turnspan.providers.google_genai.interactions import Interactions
 from turnspan.providers.openai.chat import ChatCompletions
 from turnspan.providers.openai.completions import Completions
 from turnspan.providers.openai.embeddings import Embeddings
 from turnspan.providers.openai.responses import Responses
-from turnspan.runtime.type_guards import is_dict, is_list
+from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.endpoint import Endpoint
 from turnspan.wire import agent_sessions, batches, bedrock, cohere, ollama
 from turnspan.wire.answer_bytes import AWS_EVENTS, JSON_LINES
@@ -159,10 +159,8 @@ def format_of(operation: str, library: str, path: str, body: Mapping[str, Any]) 
         for pattern, form in _COMPILED:
             if pattern.fullmatch(path):
                 return form
-    items = body.get("instances")
-    first = items[0] if is_list(items) and items else None
-    if path.endswith(":predict") and is_dict(first) and "content" in first:
-        return _PREDICTED  # Vertex makes images by this path, too
+    if path.endswith(":predict") and embeds(body):
+        return _PREDICTED
     language = _LANGUAGES.get(library, library or "custom")
     observer: Observer | None = batches.made if operation == "batch" else None
     if operation == "agent_session":

@@ -60,6 +60,13 @@ class GeminiEmbeddings(Endpoint):
         return getattr(error, "status", None)
 
 
+def embeds(body: Mapping[str, Any]) -> bool:
+    """Whether a request of Vertex's ``predict`` is for embeddings: it makes images, too."""
+    items = body.get("instances")
+    first = items[0] if is_list(items) and items else None
+    return is_dict(first) and "content" in first
+
+
 def _without_vectors(value: Any, sizes: list[int]) -> Any:
     """An answer without its vectors, whose sizes are noted; ``None`` where nothing is left."""
     if is_list(value):

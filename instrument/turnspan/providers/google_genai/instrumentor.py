@@ -7,7 +7,7 @@ bodies are those of the wire.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -21,14 +21,13 @@ from turnspan.patching.patches import Args, Function, Kwargs, Patches
 from turnspan.patching.stainless import Sdk
 from turnspan.patching.stream import StreamRecord, afolded, folded
 from turnspan.providers.google_genai.content import GenerateContent, body_of
-from turnspan.providers.google_genai.embeddings import GeminiEmbeddings
+from turnspan.providers.google_genai.embeddings import GeminiEmbeddings, embeds
 from turnspan.providers.google_genai.interaction_calls import patch_interactions
 from turnspan.providers.google_genai.tools import AutomaticFunctions
 from turnspan.providers.hosts import call_target
 from turnspan.runtime.guard import errors, guard
-from turnspan.runtime.type_guards import is_dict, is_list
+from turnspan.runtime.type_guards import is_dict
 from turnspan.tracing.begin_call import begin, current_call
-from turnspan.tracing.endpoint import Endpoint
 from turnspan.tracing.model_call import ModelCall
 
 _CLIENT: Final = "google.genai._api_client"
@@ -67,7 +66,7 @@ class GoogleSdk(Sdk):
         body = args[2] if len(args) > 2 else kwargs["request_dict"]
         model, _, method = str(path).partition("?")[0].rpartition(":")
         endpoint = self._endpoints.get(method)
-        if endpoint is None or not is_dict(body) or not _is_asked(endpoint, method, body):
+        if endpoint is None or not is_dict(body) or (method == "predict" and not embeds(body)):
             return None
         options = args[3] if len(args) > 3 else kwargs.get("http_options")
         target = {**_target(client, options), semconv.REQUEST_MODEL: _model_of(model)}
@@ -163,15 +162,6 @@ def _from(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
     if first is not _END:
         yield first
     yield from rest
-
-
-def _is_asked(endpoint: Endpoint, method: str, body: Mapping[str, Any]) -> bool:
-    """Whether a request is of the endpoint: Vertex's ``predict`` makes images, too."""
-    if method != "predict":
-        return True
-    items = body.get("instances")
-    first = items[0] if is_list(items) and items else None
-    return is_dict(first) and "content" in first
 
 
 def _model_of(path: str) -> str:
