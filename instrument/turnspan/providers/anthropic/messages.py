@@ -111,9 +111,7 @@ class Messages(Endpoint):
 
     def error_code(self, error: BaseException) -> Any:
         """The ``type`` of the API's error, such as ``overloaded_error``."""
-        body = getattr(error, "body", None)
-        inner = body.get("error") if is_dict(body) else None
-        return inner.get("type") if is_dict(inner) else None
+        return fields_of(fields_of(getattr(error, "body", None)).get("error")).get("type")
 
 
 def read_usage(usage: Any) -> TokenUsage:
