@@ -20,8 +20,7 @@ import pytest
 from support.recorded_server import RecordedAnswer, RecordedServer
 from support.representatives import few
 from turnspan.testing import record
-from turnspan.wire.operations import FREE, operation_of
-from turnspan.wire.requests_seen import COSTING
+from turnspan.wire.operations import COSTING, FREE, operation_of
 from turnspan_clickhouse.rows.tables import LlmCall
 from wire.test_operations import FILES, resources
 

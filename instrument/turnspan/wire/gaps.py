@@ -22,7 +22,8 @@ from turnspan.runtime.forks import in_child
 from turnspan.runtime.guard import guard
 from turnspan.tracing.begin_call import current_call
 from turnspan.wire.clients import clients
-from turnspan.wire.requests_seen import COSTING, ModelRequestSeen, is_covered, seen
+from turnspan.wire.operations import COSTING
+from turnspan.wire.requests_seen import ModelRequestSeen, is_covered, seen
 from turnspan.wire.tracer import tracer
 
 _SEEN: Final = guard("unrecorded.seen")

@@ -23,7 +23,7 @@ FREE: Final = "free"
 """The operation of a request that is known to cost nothing."""
 
 _ASKING: Final = ("POST", "WEBSOCKET")
-_COSTING: Final = frozenset((*_ASKING, "PUT", "PATCH"))
+COSTING: Final = frozenset((*_ASKING, "PUT", "PATCH"))
 """Methods that may make a model work: to fetch, to list and to delete costs nothing."""
 
 _LONGEST: Final = 2_000
@@ -69,9 +69,9 @@ def operation_of(method: str, path: str, host: str = "") -> str | None:
         An operation of the GenAI conventions or of ours; ``FREE`` where it is known to cost
         nothing; None where no SDK posts to such a path.
     """
-    if method not in _COSTING:
+    if method not in COSTING:
         method = method.upper()
-        if method not in _COSTING:
+        if method not in COSTING:
             return FREE
     path = _bare(path)
     by_word, by_owner = _ends()

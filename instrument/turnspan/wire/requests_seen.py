@@ -13,11 +13,9 @@ from opentelemetry import trace
 from turnspan import semconv
 from turnspan.patching.models_on_the_wire import INSIDE, SENDERS, is_provider, sender
 from turnspan.tracing.begin_call import current_call, is_suppressed
-from turnspan.wire.operations import FREE, asks_a_model_anywhere, operation_of
+from turnspan.wire.operations import COSTING, FREE, asks_a_model_anywhere, operation_of
 
 _MODEL_SPANS: Final = frozenset({"LLM", "EMBEDDING", "RERANKER"})
-COSTING: Final = frozenset({"POST", "PUT", "PATCH", "WEBSOCKET"})
-"""Methods of requests that may cost something."""
 
 
 class ModelRequestSeen(NamedTuple):
