@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from turnspan.runtime import inspection
@@ -271,8 +271,6 @@ def _checked(name: str, value: Any, default: Any) -> Any:
         raise ConfigError(f"{name} must be text, not {value!r}")
     return value
 
-
-SETTING_NAMES: Final = tuple(f.name for f in fields(Settings))
 
 _active = resolve({})
 activated: Callable[[Settings], None] | None = None
