@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from opentelemetry import trace
@@ -58,11 +59,12 @@ class Consortia:
     def patch(self, patches: Patches) -> None:
         """Put the wrappers on, once the plugin has been imported."""
         patches.wrap(MODULE, f"{_ORCHESTRATOR}.orchestrate", self.run)
-        for names, wrapper in ((_MEMBER, self.member), (_ARBITER, self.arbiter)):
+        asked = ((_MEMBER, _Orchestration.member), (_ARBITER, _Orchestration.arbiter))
+        for names, begin in asked:
             paths = [f"{_ORCHESTRATOR}.{name}" for name in names]
             there = [path for path in paths if patches.has(MODULE, path)]
             for path in there or paths[:1]:  # of one that is missing it is noted
-                patches.wrap(MODULE, path, wrapper)
+                patches.wrap(MODULE, path, partial(self._asking, begin))
 
     def run(self, wrapped: Function, orchestrator: Any, args: Args, kwargs: Kwargs) -> Any:
         """Around ``orchestrate``."""
@@ -85,14 +87,6 @@ class Consortia:
 
         return _around(wrapped, args, kwargs, begun.enter, ended)
 
-    def member(self, wrapped: Function, orchestrator: Any, args: Args, kwargs: Kwargs) -> Any:
-        """Around what asks a member."""
-        return self._asking(_Orchestration.member, wrapped, orchestrator, args, kwargs)
-
-    def arbiter(self, wrapped: Function, orchestrator: Any, args: Args, kwargs: Kwargs) -> Any:
-        """Around what asks the arbiter."""
-        return self._asking(_Orchestration.arbiter, wrapped, orchestrator, args, kwargs)
-
     def _asking(
         self,
         begin: Callable[[_Orchestration, _Given], _PluginAsked | None],
@@ -101,6 +95,7 @@ class Consortia:
         args: Args,
         kwargs: Kwargs,
     ) -> Any:
+        """Around what asks a member or the arbiter."""
         asked: _PluginAsked | None = None
         with _OPEN:
             run = self._under_way.get(id(orchestrator))
