@@ -254,9 +254,7 @@ IMPORT_PREFIX: Final = "turnspan.import."  # and a column's name: what its log s
 CONSORTIUM_ID: Final = "turnspan.consortium.id"
 CONSORTIUM_ROLE: Final = "turnspan.consortium.role"
 CONSORTIUM_ITERATION: Final = "turnspan.consortium.iteration"
-CONSORTIUM_MEMBER: Final = (
-    "turnspan.consortium.member"  # the id of the member's, or arbiter's, span
-)
+CONSORTIUM_MEMBER: Final = "turnspan.consortium.member"  # the id of the member's or arbiter's span
 CONSORTIUM_NAME: Final = "turnspan.consortium.name"
 CONSORTIUM_STRATEGY: Final = "turnspan.consortium.strategy"
 CONSORTIUM_STATUS: Final = "turnspan.consortium.status"
@@ -266,9 +264,7 @@ CONSORTIUM_INSTANCE: Final = "turnspan.consortium.instance"
 CONSORTIUM_CONFIDENCE: Final = "turnspan.consortium.confidence"  # 0 to 1, as the arbiter says
 CONSORTIUM_RANKING: Final = "turnspan.consortium.ranking"  # best first
 CONSORTIUM_AGAIN: Final = "turnspan.consortium.needs_iteration"
-CONSORTIUM_GROUPED_BY: Final = (
-    "turnspan.consortium.grouped_by"  # the keys that tied an import's rows
-)
+CONSORTIUM_GROUPED_BY: Final = "turnspan.consortium.grouped_by"  # keys that tied an import's rows
 CONSORTIUM_MISSING: Final = "turnspan.consortium.missing_rows"  # how many the log does not have
 CONSORTIUM_OUTER: Final = "turnspan.consortium.outer"  # the run that a run is a member of
 CONSORTIUM_IDS: Final = frozenset(
