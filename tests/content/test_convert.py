@@ -15,7 +15,13 @@ from support.sealing import rebuild_record, seal_message
 from turnspan.content.json_codec import arguments_part, arguments_text
 from turnspan.content.media import digest_media
 from turnspan.content.model import as_dict, dumps, last_user_text
-from turnspan.dialects.convert import convert, convert_message, join_request, split_request
+from turnspan.dialects.convert import (
+    convert,
+    convert_message,
+    join_request,
+    output_messages,
+    split_request,
+)
 from turnspan.runtime.guard import errors
 
 PIXEL = base64.b64encode(b"\x89PNG not really an image" * 10).decode()
@@ -470,10 +476,10 @@ def test_odd_requests_and_responses_raise_nothing(
 ) -> None:
     """Requests and responses of any shape are taken apart without loss and without an error."""
     found = convert(dialect, request_body, response)
-    assert len(found.input) == len(found.raw_input)
-    assert len(found.output) == len(found.raw_output)
-    assert isinstance(found.response_text, str)
     parts = split_request(dialect, request_body)
+    assert len(found.input) == len(parts.messages_raw)
+    assert len(found.output) == len(output_messages(dialect, response)[0])
+    assert isinstance(found.response_text, str)
     joined = join_request(dialect, parts)
     sent = as_dict(request_body) or {}
     assert {key: joined[key] for key in sent} == sent
@@ -516,8 +522,6 @@ def test_a_chat_call_in_full() -> None:
         "temperature": 0.5,
         "response_format": {"type": "json_object"},
     }
-    assert found.raw_input == request["messages"]
-    assert found.raw_tools == [tool]
     assert last_user_text(found.input) == "two"
     assert found.response_text == "so"
     assert found.tool_calls == [{"id": "call_1", "name": "f", "arguments": {"a": 1}}]
@@ -557,7 +561,8 @@ def test_an_anthropic_call_in_full() -> None:
     assert last_user_text(found.input) == "hi"
     assert found.response_text == "Paris it is"
     assert found.response_thoughts == "hm"
-    assert found.raw_output == [{"role": "assistant", "content": blocks}]
+    replies, _ = output_messages("anthropic.messages", response)
+    assert replies == [{"role": "assistant", "content": blocks}]
     assert found.finish_reasons == ["end_turn"]
     assert found.parameters == {"model": "claude", "max_tokens": 10}
 

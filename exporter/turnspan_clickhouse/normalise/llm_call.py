@@ -259,7 +259,7 @@ def add_reply(
 ) -> CallContent:
     """Land what the model said; returns it."""
     replies, reasons = output_messages(content.dialect, content.response)
-    reply = CallContent(None, replies, reasons)
+    reply = CallContent(None, reasons)
     as_is = True
     for raw in replies:
         message, digest, same = message_store.reply(raw, place, when)

@@ -86,7 +86,6 @@ class RequestParts:
 class CallContent:
     """One model call's content in the GenAI schema, beside the provider's own form.
 
-    ``raw_input`` and ``raw_output`` have the length and order of ``input`` and ``output``.
     ``system`` holds the system field's parts, or those of the leading system messages where the
     provider has no such field (these stay in ``input`` too). ``parameters`` is everything else in
     the request. ``response_text``, ``response_thoughts`` and ``tool_calls`` are the first choice's.
@@ -97,10 +96,7 @@ class CallContent:
         "input",
         "output",
         "parameters",
-        "raw_input",
-        "raw_output",
         "raw_system",
-        "raw_tools",
         "refused",
         "response_text",
         "response_thoughts",
@@ -110,19 +106,13 @@ class CallContent:
     )
 
     def __init__(
-        self,
-        request: RequestParts | None = None,
-        raw_output: list[Any] | None = None,
-        finish_reasons: list[str] | None = None,
+        self, request: RequestParts | None = None, finish_reasons: list[str] | None = None
     ) -> None:
         self.system: list[Part] = []
         self.input: list[Message] = []
         self.output: list[Message] = []
         self.tools: list[dict[str, Any]] = []
         self.raw_system: Any = None if request is None else request.system_raw
-        self.raw_input: list[Any] = [] if request is None else request.messages_raw
-        self.raw_output: list[Any] = [] if raw_output is None else raw_output
-        self.raw_tools: Any = None if request is None else request.tools_raw
         self.parameters: dict[str, Any] = {} if request is None else request.parameters
         self.finish_reasons: list[str] = [] if finish_reasons is None else finish_reasons
         self.response_text = ""

@@ -186,8 +186,7 @@ def convert(name: str, body: Mapping[str, Any], response: Any = None) -> CallCon
     """
     request = split_request(name, body)
     replies, finish_reasons = output_messages(name, response)
-    found = CallContent(request, replies, finish_reasons)
-    found.raw_input = [as_dict_message(message) for message in request.messages_raw]
+    found = CallContent(request, finish_reasons)
     found.input = [convert_message(name, message) for message in request.messages_raw]
     found.output = [convert_message(name, m, default_role="assistant") for m in replies]
     found.system = system_parts(name, request.system_raw, found.input)
