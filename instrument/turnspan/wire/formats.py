@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -57,7 +57,6 @@ class ApiFormat:
 
 _CHAT: Final = ChatCompletions()
 _MESSAGES: Final = Messages()
-_OPENAI_CHAT: Final = ApiFormat(_CHAT, "openai")
 _ANTHROPIC: Final = ApiFormat(_MESSAGES, "anthropic")
 _CONVERSE: Final = ApiFormat(
     *(_MESSAGES, "aws.bedrock", bedrock.request, bedrock.answer, bedrock.event),
@@ -72,11 +71,8 @@ _CLAUDE_ON_BEDROCK: Final = ApiFormat(
     content_type=AWS_EVENTS,
     written_events=bedrock.packed_events,
 )
-_NOVA: Final = ApiFormat(
-    *(_MESSAGES, "aws.bedrock", bedrock.request, bedrock.answer, bedrock.nova_event),
-    written=bedrock.written,
-    content_type=AWS_EVENTS,
-    written_events=bedrock.packed_nova_events,
+_NOVA: Final = replace(
+    _CONVERSE, event=bedrock.nova_event, written_events=bedrock.packed_nova_events
 )
 _OLLAMA_CHAT: Final = ApiFormat(
     *(_CHAT, "ollama", ollama.request, ollama.answer, ollama.event, True),
@@ -104,17 +100,13 @@ _OLD_COHERE: Final = ApiFormat(
     written_events=cohere.old_written_events,
 )
 
+_FILL_IN: Final = ApiFormat(
+    Completions(), "openai", answer=ollama.text_of_message, written=ollama.message_of_text
+)
+
 _PATHS: Final[tuple[tuple[str, ApiFormat], ...]] = (
-    (r"/(?:chat|agents)/completions", _OPENAI_CHAT),
-    (
-        r"/fim/completions",
-        ApiFormat(
-            Completions(),
-            "openai",
-            answer=ollama.text_of_message,
-            written=ollama.message_of_text,
-        ),
-    ),
+    (r"/(?:chat|agents)/completions", ApiFormat(_CHAT, "openai")),
+    (r"/fim/completions", _FILL_IN),
     (r"/completions", ApiFormat(Completions(), "openai")),
     (r"/responses", ApiFormat(Responses(), "openai")),
     (r"(?<!/threads)(?<!/messages)/embeddings", ApiFormat(Embeddings(), "openai")),
