@@ -101,9 +101,8 @@ def _options(words: Sequence[Any]) -> list[str]:
 def runs_python(program: str) -> bool:
     """Whether a program is Python's interpreter, or a script of it."""
     path = shutil.which(program) or program
-    if _PYTHON.fullmatch(os.path.basename(path)) or os.path.realpath(path) == os.path.realpath(
-        sys.executable
-    ):
+    is_this_one = os.path.realpath(path) == os.path.realpath(sys.executable)
+    if is_this_one or _PYTHON.fullmatch(os.path.basename(path)):
         return True
     try:
         with open(path, "rb") as file:
