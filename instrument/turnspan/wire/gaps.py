@@ -135,7 +135,12 @@ class Watch:
     def started(self, command: Any) -> None:
         """A process was started."""
         agent = agent_program(command) if self.active else ""
-        if agent and not _is_left_to_others(f"{agent}_agent_sdk"):
+        if not agent:
+            return
+        # With the instrumentors, when they are asked for.
+        from turnspan import instrumentation
+
+        if not instrumentation.is_left_to_others(f"{agent}_agent_sdk"):
             self.count(agent, PROCESS)
 
     def count(self, library: str, host: str) -> None:
@@ -194,14 +199,6 @@ def is_excluded(library: str) -> bool:
     from turnspan import instrumentation
 
     return bool(library) and instrumentation.is_excluded(library)
-
-
-def _is_left_to_others(library: str) -> bool:
-    """Whether others record this library, or nobody is to."""
-    # With the instrumentors, when they are asked for.
-    from turnspan import instrumentation
-
-    return bool(library) and instrumentation.is_left_to_others(library)
 
 
 def remedy(library: str, host: str) -> str:
