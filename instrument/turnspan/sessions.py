@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from opentelemetry import context as otel_context
 
@@ -49,13 +49,12 @@ class session(WithBlock[Session]):
     def __init__(
         self, session_id: str | int | UUID, *, user_id: str = "", **attributes: Any
     ) -> None:
-        if isinstance(cast("object", session_id), FunctionType):  # an id may be a callable mock
+        given: Any = session_id
+        if isinstance(given, FunctionType):  # an id may be a callable mock
             raise TypeError(
                 "turnspan.session needs the id of a session: write @turnspan.session('an id')"
             )
-        if cast("object", session_id) is None or (
-            type(session_id) is str and not session_id.strip()
-        ):
+        if given is None or (type(given) is str and not given.strip()):
             session_id = ""
             mistaken(ConfigError(_NO_ID), harmless=bool(user_id or attributes))
         if attributes:
