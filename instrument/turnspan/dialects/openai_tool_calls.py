@@ -77,17 +77,15 @@ def _called(call: dict[str, Any], name: Any, arguments: Any, order: str) -> Part
 
 def raw_call(part: Part) -> Any:
     """The inverse of ``call_part``."""
-    name, arguments = part["name"], arguments_text(part)
+    arguments = arguments_text(part)
+    fields = {"name": part["name"], "arguments": arguments, "input": arguments}
     raw: dict[str, Any] = {}
     for key in split(part.get(KEYS, _CALL_ORDER)):
-        if key.startswith("function:"):
-            inner = {"name": name, "arguments": arguments}
-            raw["function"] = {k: inner[k] for k in key.split(":")[1:]}
+        if key.startswith(("function:", "custom:")):
+            outer, *inner = key.split(":")
+            raw[outer] = {name: fields[name] for name in inner}
         elif key == "custom":
-            raw[key] = {"name": name, "input": arguments}
-        elif key.startswith("custom:"):
-            inner = {"name": name, "input": arguments}
-            raw["custom"] = {k: inner[k] for k in key.split(":")[1:]}
+            raw[key] = {"name": part["name"], "input": arguments}
         elif key == "type":
             raw[key] = part.get("call_type", "function")
         else:
