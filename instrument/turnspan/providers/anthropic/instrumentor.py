@@ -25,7 +25,6 @@ _CLIENT = "anthropic._base_client"
 _PATHS = ("/v1/messages", "/v1/messages?beta=true", "/v1/messages?beta=prompt_caching")
 """The messages API, in its namespaces; the last one until 0.42."""
 
-
 _MOVE = guard("anthropic.stream_helper")
 
 _STREAM = "_turnspan_stream"
@@ -110,17 +109,11 @@ class AnthropicSdk(Sdk):
         A stand-in with our span's identity, which cannot be written to: the SDK goes on to send
         the trace headers it would have sent, and its HTTP client's spans become our children.
         """
-        ours: Any = None
         with _OWN_SPAN:
-            ours = self._stand_in()
-        return wrapped(*args, **kwargs) if ours is None else ours
-
-    def _stand_in(self) -> NonRecordingSpan | None:
-        call = current_call()
-        if call is None or not self.enabled:
-            return None
-        identity = call.span.get_span_context()
-        return NonRecordingSpan(identity) if identity.is_valid else None
+            call = current_call() if self.enabled else None
+            if call is not None and call.span.get_span_context().is_valid:
+                return NonRecordingSpan(call.span.get_span_context())
+        return wrapped(*args, **kwargs)
 
 
 def _platform(client: Any) -> str:
