@@ -62,7 +62,6 @@ _NO_DETAILS: Final = frozenset(
     | {"system_instruction", "previous_interaction_id", "generation_config", "response_format"}
 )
 
-
 _REQUEST: Final = RequestFields("input", system="system_instruction", system_types=(str,))
 
 

@@ -24,7 +24,6 @@ from turnspan.dialects.request_fields import RequestFields
 
 NAME: Final = "genai"
 
-
 _REQUEST: Final = RequestFields("messages", system="system")
 split_request: Final = _REQUEST.split
 join_request: Final = _REQUEST.join

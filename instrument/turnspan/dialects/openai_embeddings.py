@@ -9,7 +9,6 @@ from turnspan.dialects.openai_completions import join_texts, split_texts
 
 NAME: Final = "openai.embeddings"
 
-
 split_request: Final = partial(split_texts, field="input")
 join_request: Final = partial(join_texts, field="input")
 """Each text to embed is a message."""

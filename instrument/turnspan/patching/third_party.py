@@ -73,7 +73,6 @@ _ALIASES: Final = {
     "weaviate_client": "weaviate",
 }
 
-
 _EXTENDED: Final = ("autogen", "crewai", "langchain", "llama_index", "pydantic_ai")
 """Libraries whose packages have their name in front: ``langchain_openai``."""
 

@@ -133,7 +133,6 @@ _IN_PATH: Final = re.compile(
 )
 _STREAMS: Final = re.compile(r"[sS]tream")
 
-
 _LANGUAGES: Final = {
     "bedrock": "aws.bedrock",
     "google_genai": "gcp.gemini",

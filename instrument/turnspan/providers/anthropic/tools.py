@@ -47,7 +47,6 @@ _LOOP: Final = (
 )
 """How a run of the loop makes its span, makes it current, and says how it went."""
 
-
 _UNTRACED: Final = SimpleNamespace(_tracer=None)
 """A client as the SDK's tracing of tools sees it: one that has no spans."""
 

@@ -45,7 +45,6 @@ _CHARGED: Final = {
     "google_maps": semconv.USAGE_MAP_SEARCHES,
 }
 
-
 _PIECES: Final = {
     "text": ("text", "text"),
     "text_annotation_delta": ("text", "text"),

@@ -28,7 +28,6 @@ _ASKED: Final = otel_context.create_key("turnspan-google-functions")
 _ASKING: Final = guard("google.functions")
 _MAX_DESCRIPTION: Final = 4_000
 
-
 Running = tuple[ToolRun, object]
 """A function at work, and what ``detach`` takes: its tool is current until it returns or raises."""
 

@@ -13,7 +13,6 @@ from turnspan.tracing.model_call import ModelCall
 
 _RETRIES: Final = otel_context.create_key("turnspan-litellm-retries")
 
-
 _GROUP: Final = guard("litellm.retries")
 
 

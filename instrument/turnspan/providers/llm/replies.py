@@ -19,7 +19,6 @@ _REASONS: Final = ("finish_reason", "stop_reason", "finishReason", "done_reason"
 _CHOICES: Final = ("choices", "candidates")
 _tools: Final = FrozenOnce()
 
-
 _PROVIDERS: Final = {
     "__main__": "custom",
     "llm": "openai",  # the models that come with it

@@ -60,7 +60,6 @@ _GROWING: Final = frozenset(
 )
 """Fields of which every piece brings more."""
 
-
 _NAMING: Final = ["type", "id"]
 
 
