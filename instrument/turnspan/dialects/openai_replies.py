@@ -31,17 +31,9 @@ _STREAMED: Final = {
 # -- chat completions and completions --------------------------------------------------------------
 
 
-def join_chat(parts: ResponseParts) -> dict[str, Any]:
-    """A chat completion."""
-    return _completion(parts, "chatcmpl", "chat.completion", "message")
-
-
-def join_completion(parts: ResponseParts) -> dict[str, Any]:
-    """A completion, whose messages are texts."""
-    return _completion(parts, "cmpl", "text_completion", "text")
-
-
-def _completion(parts: ResponseParts, prefix: str, kind: str, field: str) -> dict[str, Any]:
+def join_completion(prefix: str, kind: str, field: str, parts: ResponseParts) -> dict[str, Any]:
+    """A completion of this kind: its id begins with the prefix, its choices have a field for what
+    the model says."""
     reasons = dict(enumerate(parts.finish_reasons))
     body = {
         "id": parts.id or f"{prefix}-{parts.created}",

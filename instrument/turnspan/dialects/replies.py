@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from turnspan.dialects import (
@@ -18,7 +19,6 @@ from turnspan.dialects import (
 from turnspan.dialects.openai_replies import (
     chat_chunks,
     completion_chunks,
-    join_chat,
     join_completion,
     join_responses,
     response_events,
@@ -56,8 +56,8 @@ def _join_interaction(parts: ResponseParts) -> dict[str, Any]:
 
 
 _BODIES: Final[Mapping[str, Callable[[ResponseParts], dict[str, Any]]]] = {
-    openai_chat.NAME: join_chat,
-    openai_completions.NAME: join_completion,
+    openai_chat.NAME: partial(join_completion, "chatcmpl", "chat.completion", "message"),
+    openai_completions.NAME: partial(join_completion, "cmpl", "text_completion", "text"),
     openai_responses.NAME: join_responses,
     anthropic_messages.NAME: join_message,
     gemini.NAME: join_gemini,
