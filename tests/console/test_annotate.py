@@ -11,7 +11,7 @@ import pytest
 
 from support.representatives import few
 from support.story import CALL, TURN, Invoke, fill
-from turnspan.annotations import OUTCOMES
+from turnspan.annotations.judgments import OUTCOMES
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_console.commands import annotate
 

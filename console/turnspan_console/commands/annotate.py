@@ -141,7 +141,7 @@ def _judged(
     judging: Judging, given: str | Mapping[str | None, Any], by: Mapping[str, Any]
 ) -> tuple[RecordRef, list[Judgment]]:
     """What a row is of, and what it says. Raises ``Failure`` or ``ValueError``."""
-    from turnspan.annotations import judgments_of
+    from turnspan.annotations.judgments import judgments_of
     from turnspan.content.model import as_dict
     from turnspan_records.judging.annotation import unsaid
 

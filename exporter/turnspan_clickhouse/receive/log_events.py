@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.trace import StatusCode
 
 from turnspan import semconv
-from turnspan.annotations import judgment_of_evaluation, subject_kind
+from turnspan.annotations.judgments import judgment_of_evaluation, subject_kind
 from turnspan.tracing.content_store import Judgment
 
 MESSAGES: Final = frozenset(

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from turnspan import config
-from turnspan.annotations import judgments_of
 from turnspan.annotations.comparisons import grouped, pairs, preferred
-from turnspan.annotations.judgments import SUBJECTS, confidence_of, is_machine
+from turnspan.annotations.judgments import SUBJECTS, confidence_of, is_machine, judgments_of
 from turnspan.annotations.withdrawals import judgment_kind
 from turnspan.redaction.redactor import Redactor
 from turnspan.tracing.content_store import Judgment, Ranking, WithdrawalFact
