@@ -32,6 +32,8 @@ class Metric:
     unit: str
     description: str
     buckets: Sequence[float] = ()
+    falls: bool = False
+    """Whether what is observed may become less: a level, no total."""
 
 
 METRICS: Final = (
@@ -84,30 +86,28 @@ METRICS: Final = (
 )
 """What is recorded as it happens."""
 
-QUEUED: Final = Metric(semconv.METRIC_QUEUED, "{span}", "Finished spans waiting for their export.")
-PENDING: Final = Metric(
-    semconv.METRIC_PENDING, "{segment}", "Spool segments waiting to be shipped to the store."
-)
-EXPORTED: Final = Metric(semconv.METRIC_EXPORTED, "{span}", "Spans whose records were accepted.")
-# A spool's figures are the same in every process that writes it: take their maximum, not the sum.
-SPOOLED: Final = Metric(semconv.METRIC_SPOOLED, "{row}", "Rows in the spool that have not landed.")
-SHIPPED: Final = Metric(semconv.METRIC_SHIPPED, "{row}", "Rows landed from the spool.")
-REJECTED: Final = Metric(
-    semconv.METRIC_REJECTED, "{row}", "Rows that the store refused, set aside in the spool."
-)
-DROPPED: Final = Metric(semconv.METRIC_DROPPED, "{item}", "Spans and records lost, by reason.")
-INTERNAL_ERRORS: Final = Metric(
-    semconv.METRIC_INTERNAL_ERRORS, "{error}", "Errors of Turnspan's own that were swallowed."
-)
 OBSERVED: Final = (
-    QUEUED,
-    PENDING,
-    EXPORTED,
-    SPOOLED,
-    SHIPPED,
-    REJECTED,
-    DROPPED,
-    INTERNAL_ERRORS,
+    Metric(semconv.METRIC_QUEUED, "{span}", "Finished spans waiting for their export.", falls=True),
+    Metric(
+        semconv.METRIC_PENDING,
+        "{segment}",
+        "Spool segments waiting to be shipped to the store.",
+        falls=True,
+    ),
+    Metric(semconv.METRIC_EXPORTED, "{span}", "Spans whose records were accepted."),
+    # A spool's figures are the same in every process that writes it: their maximum, not the sum.
+    Metric(semconv.METRIC_SPOOLED, "{row}", "Rows in the spool that have not landed.", falls=True),
+    Metric(semconv.METRIC_SHIPPED, "{row}", "Rows landed from the spool."),
+    Metric(
+        semconv.METRIC_REJECTED,
+        "{row}",
+        "Rows that the store refused, set aside in the spool.",
+        falls=True,
+    ),
+    Metric(semconv.METRIC_DROPPED, "{item}", "Spans and records lost, by reason."),
+    Metric(
+        semconv.METRIC_INTERNAL_ERRORS, "{error}", "Errors of Turnspan's own that were swallowed."
+    ),
 )
 """What is looked up whenever metrics are collected: the pipeline's own accounts."""
 
@@ -121,19 +121,14 @@ class Instruments:
         self._meter = meter
         for metric in METRICS:
             if metric.buckets:
-                self._histograms[metric.name] = meter.create_histogram(
-                    metric.name,
-                    metric.unit,
-                    metric.description,
-                    explicit_bucket_boundaries_advisory=metric.buckets,
-                )
+                self._histograms[metric.name] = self._histogram(metric.name, metric)
             else:
                 self._counters[metric.name] = meter.create_counter(
                     metric.name, metric.unit, metric.description
                 )
         for metric in OBSERVED:
             create: Any = meter.create_observable_counter
-            if metric in (QUEUED, PENDING, SPOOLED, REJECTED):
+            if metric.falls:
                 create = meter.create_observable_up_down_counter
             create(metric.name, [observe[metric.name]], metric.unit, metric.description)
 
@@ -157,10 +152,11 @@ class Instruments:
         found = self._histograms.get(earlier)
         if found is None:
             metric = next(one for one in METRICS if one.name == name)
-            found = self._histograms[earlier] = self._meter.create_histogram(
-                earlier,
-                metric.unit,
-                metric.description,
-                explicit_bucket_boundaries_advisory=metric.buckets,
-            )
+            found = self._histograms[earlier] = self._histogram(earlier, metric)
         return found
+
+    def _histogram(self, name: str, metric: Metric) -> Histogram:
+        unit, description, buckets = metric.unit, metric.description, metric.buckets
+        return self._meter.create_histogram(
+            name, unit, description, explicit_bucket_boundaries_advisory=buckets
+        )
