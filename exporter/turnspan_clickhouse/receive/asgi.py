@@ -47,18 +47,11 @@ class _HttpRefusal(Exception):
     """A request is answered with an error."""
 
     def __init__(
-        self,
-        status: int,
-        message: str,
-        *,
-        kind: str = "",
-        close: bool = False,
-        allow: str = "POST",
+        self, status: int, message: str, *, close: bool = False, allow: str = "POST"
     ) -> None:
         super().__init__(message)
         self.allow = allow
         self.status = status
-        self.kind = kind or str(status)
         self.close = close
 
 
@@ -241,7 +234,7 @@ class ReceiveApp:
     def _refused(self, refusal: _HttpRefusal, kind: str) -> _Answer:
         message = str(refusal)
         self.intake.notices.tell(
-            refusal.kind, f"a request was answered {refusal.status}: {message}"
+            str(refusal.status), f"a request was answered {refusal.status}: {message}"
         )
         headers = {"connection": "close"} if refusal.close else {}
         if refusal.status in (429, 503):

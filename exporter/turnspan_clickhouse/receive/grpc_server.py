@@ -75,13 +75,27 @@ class GrpcServer:
         import grpc  # type: ignore[import-untyped]  # it has none
 
         self._server = grpc.aio.server(options=_options(self._intake.settings))
-        self._server.add_generic_rpc_handlers((_Handlers(self),))
+        self._server.add_generic_rpc_handlers((self,))
         self._server.add_insecure_port(self.address)
         await self._server.start()
 
     async def stop(self) -> None:
         """Answer the calls under way, and end."""
         await self._server.stop(_END_SECONDS)
+
+    def service(self, details: Any) -> Any:
+        """The handler of a method, for which gRPC asks; None where it is not served."""
+        import grpc
+
+        method = details.method
+        if method not in _SERVICES and method != _HEALTH:
+            return None
+
+        async def handle(_messages: Any, context: Any) -> bytes:
+            return await self.call(method, context)
+
+        library: Any = grpc
+        return library.stream_unary_rpc_method_handler(handle)
 
     async def call(self, method: str, context: Any) -> bytes:
         """Answer one call."""
@@ -188,24 +202,3 @@ def _options(settings: ReceiveSettings) -> list[tuple[str, int]]:
         # Two receivers on one port would each get some of the calls, and neither would say so.
         ("grpc.so_reuseport", 0),
     ]
-
-
-class _Handlers:
-    """Gives gRPC the handler of each method that is served."""
-
-    def __init__(self, server: GrpcServer) -> None:
-        self._server = server
-
-    def service(self, details: Any) -> Any:
-        """The handler of a method; None where it is not served."""
-        import grpc
-
-        method = details.method
-        if method not in _SERVICES and method != _HEALTH:
-            return None
-
-        async def handle(_messages: Any, context: Any) -> bytes:
-            return await self._server.call(method, context)
-
-        library: Any = grpc
-        return library.stream_unary_rpc_method_handler(handle)

@@ -125,9 +125,6 @@ class TraceBuffer:
     def __len__(self) -> int:
         return len(self._traces)
 
-    def __contains__(self, trace_id: str) -> bool:
-        return trace_id in self._traces
-
     def get(self, trace_id: str) -> Trace | None:
         """The trace, if it is under way."""
         return self._traces.get(trace_id)
