@@ -54,23 +54,16 @@ _WRITTEN_BACK_SECONDS = 120.0
 class Spool:
     """A store's spool folder, created with the first write.
 
-    ``limit_bytes`` bounds all segments together; ``on_drop(table, rows)`` is told what was deleted
-    to stay under it. ``dropped`` counts the same, by ``spool_full:<table>``, for this process.
+    ``limit_bytes`` bounds all segments together. ``dropped`` counts the rows that this process
+    deleted to stay under it, by ``spool_full:<table>``.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        limit_bytes: int = DEFAULT_LIMIT_BYTES,
-        on_drop: Callable[[str, int], None] | None = None,
-    ) -> None:
+    def __init__(self, folder: Path, *, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> None:
         self.folder = folder
         self.limit_bytes = limit_bytes
         self.totals = Totals(folder)
         self._rows: dict[str, int] = {}
         self.dropped: Counter[str] = Counter()
-        self._on_drop = on_drop
         self.after_fork()
 
     def after_fork(self) -> None:
@@ -184,8 +177,6 @@ class Spool:
                 with contextlib.suppress(OSError):  # our own stats have it, whatever happens
                     note(self.folder, process, rows)
             self.dropped[f"spool_full:{table}"] += rows
-            if self._on_drop is not None:
-                self._on_drop(table, rows)
 
     # -- writers ------------------
 
