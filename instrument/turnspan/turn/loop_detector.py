@@ -95,10 +95,9 @@ class LoopDetector:
     @property
     def firing(self) -> str:
         """Why the detector fires now, cut to 160 characters; empty when it does not."""
-        calls = list(self._window)
-        if not calls:
+        if not self._window:
             return ""
-        names = list(self._names)
+        calls, names = list(self._window), list(self._names)
         for index in range(len(calls) - 1, -1, -1):
             times = calls.count(calls[index])
             if times >= REPEATS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from turnspan.turn.loop_detector import ExecutedTool, LoopDetector
 from turnspan.turn.tool_failure import tool_failed
@@ -12,6 +12,8 @@ _WAITING = 256
 """Tools that are not folded at most, unless they run for longer."""
 _KEPT = 64
 """The newest tools, whose arguments and results are kept."""
+_UNUSED: Final = LoopDetector()
+"""That of the many turns without tools."""
 
 
 def _place(fact: ExecutedTool) -> tuple[int, int]:
@@ -25,13 +27,14 @@ class ToolHistory:
     Whoever calls ``fold`` holds the turn's lock; ``begin`` needs none.
     """
 
-    __slots__ = ("_detector", "_facts", "_folded", "_mixed", "errors")
+    __slots__ = ("_facts", "_folded", "_mixed", "detector", "errors")
 
     def __init__(self, facts: list[ExecutedTool] | None = None) -> None:
         self._facts: list[ExecutedTool] = [] if facts is None else facts
         self._folded = 0
         self._mixed = False  # whether some began in another order than the model asked for
-        self._detector: LoopDetector | None = None  # of those folded so far; many turns have none
+        self.detector = _UNUSED
+        """Of those folded so far."""
         self.errors = 0
         """Tools that failed, among those folded so far."""
 
@@ -71,35 +74,15 @@ class ToolHistory:
             self._folded += 1
             fact.error = fact.error or tool_failed(fact.result)
             self.errors += fact.error
-            if self._detector is None:
-                self._detector = LoopDetector()
-            self._detector.observe(fact)
+            if self.detector is _UNUSED:
+                self.detector = LoopDetector()
+            self.detector.observe(fact)
             if self._folded < len(self._facts) - _KEPT:
                 fact.arguments = fact.result = None
 
     def fold_some(self) -> None:
         """Fold what has ended, so that a long turn keeps little."""
         self.fold(keep=_KEPT, finished_only=True)
-
-    @property
-    def firing(self) -> str:
-        """Why the loop detector fires; empty while it does not."""
-        return "" if self._detector is None else self._detector.firing
-
-    @property
-    def streak(self) -> int:
-        """How often in a row the newest call was made, with the same result."""
-        return 0 if self._detector is None else self._detector.streak
-
-    @property
-    def max_identical_streak(self) -> int:
-        """See LoopDetector."""
-        return 0 if self._detector is None else self._detector.max_identical_streak
-
-    @property
-    def no_progress_rounds(self) -> int:
-        """See LoopDetector."""
-        return 0 if self._detector is None else self._detector.no_progress_rounds
 
     @property
     def failed_last(self) -> str:

@@ -186,7 +186,7 @@ class Turn:
         """Why the loop detector fires now; empty if it does not."""
         with self._lock:
             self._executed.fold(finished_only=True)
-            return self._executed.firing
+            return self._executed.detector.firing
 
     # -- for the instrumentors ------------------
 
@@ -330,19 +330,19 @@ class Turn:
     @property
     def max_identical_tool_streak(self) -> int:
         """See LoopDetector; exact once the turn has ended."""
-        return self._executed.max_identical_streak
+        return self._executed.detector.max_identical_streak
 
     @property
     def no_progress_rounds(self) -> int:
         """See LoopDetector; exact once the turn has ended."""
-        return self._executed.no_progress_rounds
+        return self._executed.detector.no_progress_rounds
 
     @property
     def repeated_tools(self) -> int:
         """How often in a row the newest tool call was made, with the same result."""
         with self._lock:
             self._executed.fold(finished_only=True)
-            return self._executed.streak
+            return self._executed.detector.streak
 
     # -- judging ------------------
 
@@ -360,7 +360,7 @@ class Turn:
         if isinstance(error, TurnspanLimitReached):  # of a nested turn's call
             return Ending(why.BUDGET_EXCEEDED, str(error))
         executed = self._executed
-        if firing := executed.firing:
+        if firing := executed.detector.firing:
             return Ending((why.LOOP_DETECTED + firing)[: len(why.LOOP_DETECTED) + 160])
         cap = self.max_rounds
         if cap is not None and self.rounds >= cap and self.asked_for_tools:
