@@ -17,12 +17,10 @@ from turnspan.redaction.command_lines import phrases
 from turnspan.redaction.disguised import disguised, wrapped
 from turnspan.redaction.found import PLACEHOLDER, Span, has_rare_pair, reads_as_words
 from turnspan.redaction.named_secrets import named_secrets
-from turnspan.redaction.secret_names import names_secret
 from turnspan.redaction.secret_rules import (
     IN_ANY,
     IN_LOWER,
     PLAIN,
-    RULES,
     SIGNED,
     SIGNS,
     SecretRule,
@@ -30,8 +28,6 @@ from turnspan.redaction.secret_rules import (
 from turnspan.redaction.vendor_secrets import vendor_secret
 from turnspan.runtime.later import later
 from turnspan.runtime.throttle import WINDOW, give_way, holds
-
-__all__ = ["RULES", "Span", "find_secrets", "mask_secrets", "names_secret"]
 
 _RUN: Final = 16
 """Shorter runs are no secrets without a name that says so."""
@@ -64,9 +60,7 @@ def _runs(text: str, marked: bytes, spans: list[Span], deep: bool) -> None:
             words = _unknown(text, run, start, spans, deep)
         if deep and not words and (text[stop : stop + 1] in _BREAKS or _begins_line(text, start)):
             broken.append((start, stop))
-        if words:
-            pass
-        elif (
+        if not words and (
             "=" in run
             or "%" in run
             or (_is_joined(text, start) and _may_be_value(run, text[start - 1]))
