@@ -54,13 +54,10 @@ class Inside:
         known = {key: value for key, value in ids.items() if value != ""}
         return Inside({**self._ids, **known}, self._state)
 
-    def context(self) -> Context:
-        """The current context, with the ids in it; the conversation stays as it is."""
-        return self.context_with({})
-
-    def context_with(self, more: dict[str, Any]) -> Context:
-        """The current context, with the ids and more of them in it."""
-        ids = {**self._ids, **more}
+    def context(self, attempt_id: str = "") -> Context:
+        """The current context, with the ids in it, and that of an attempt; the conversation stays
+        as it is."""
+        ids = {**self._ids, semconv.ATTEMPT_ID: attempt_id} if attempt_id else {**self._ids}
         outer = current_context() if self._state is None else context_of(self._state)
         around: Any = outer.get(SESSION_KEY)
         if around is None:
@@ -172,7 +169,7 @@ class Attempt(WithBlock["Attempt"]):
         if state is not None:
             told.resource = self._inside.resource(state)
             state.content.tell(told)
-        return self._inside.context_with({semconv.ATTEMPT_ID: attempt_id})
+        return self._inside.context(attempt_id)
 
     def end(self, error: BaseException | None, output: Any = None) -> None:
         """It ends, with this error or none."""
@@ -185,8 +182,7 @@ class Attempt(WithBlock["Attempt"]):
         status, told.error_message = self._status or SUCCEEDED, self._reason
         if error is not None:
             status = INTERRUPTED if is_abort(error) else FAILED
-            told.error_type = type(error).__qualname__
-            told.error_message = message_of(error, told.error_type)
+            told.error_type, told.error_message = error_of(error)
         told.status = status
         self._rollout.attempt_ended(told.attempt_id, status)
         if told.taken:
@@ -238,10 +234,13 @@ class _AttemptRecording(BlockCall):
             self._attempt.end(error)
 
 
-def message_of(error: BaseException, kind: str) -> str:
-    """What an error of this type says, redacted."""
+def error_of(error: BaseException | None) -> tuple[str, str]:
+    """An error's type and what it says, redacted; empty for none."""
+    if error is None:
+        return "", ""
     # The masks: loaded with the first text that needs them.
     from turnspan.redaction.brief import error_text
 
+    kind = type(error).__qualname__
     text = error_text(error, _MAX_MESSAGE)
-    return text.removeprefix(f"{kind}: ") if text != kind else ""
+    return kind, text.removeprefix(f"{kind}: ") if text != kind else ""

@@ -8,7 +8,7 @@ from typing import Any, cast
 from turnspan.content.given_values import number_of, text_of
 from turnspan.loop.artifacts import new_id
 from turnspan.loop.attempts import Inside
-from turnspan.loop.lineages import Experiment, Lineage
+from turnspan.loop.lineages import Experiment, Lineage, id_of
 from turnspan.loop.versions import Version
 from turnspan.runtime.guard import guard
 from turnspan.runtime.inspection import looking
@@ -46,7 +46,7 @@ def evolve(
         The evolution's id; empty if nothing was recorded.
     """
     with guard("evolve", "turnspan.evolve"):
-        one, other = _version(from_version), _version(to_version)
+        one, other = id_of(from_version), id_of(to_version)
         if isinstance(to_version, Version):
             lineage.current = to_version
         made = new_id()
@@ -122,10 +122,6 @@ def insight(
         )
         return made if told else ""
     return ""
-
-
-def _version(given: Version | str) -> str:
-    return given.id if isinstance(given, Version) else text_of(given)
 
 
 def _changes(given: Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:

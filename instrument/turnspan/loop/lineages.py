@@ -95,14 +95,14 @@ class Lineage(SharedBlock):
             ConfigError: the lineage is locked, and this is not its current version. Inside a
                 recorded block it is a warning.
         """
-        if version is not None and self.current is not None and _id_of(version) != self.current.id:
+        if version is not None and self.current is not None and id_of(version) != self.current.id:
             self._refuse_if_locked("rollout of another version")
         place = RolloutPlace(self.id, "", 0, "", "")
         with guard("lineage.rollout"):
             number = number_of(cycle) or 0
             number = min(max(int(number), 0), _LAST_CYCLE)
             said = text_of(task)
-            version_id = _id_of(version if version is not None else self.current)
+            version_id = id_of(version if version is not None else self.current)
             rollout_id = _digest(self.id, str(number), said)
             place = RolloutPlace(self.id, rollout_id, number, said, version_id)
         return Rollout(self._inside, place)
@@ -164,7 +164,8 @@ class Lineage(SharedBlock):
             )
 
 
-def _id_of(version: Version | str | None) -> str:
+def id_of(version: Version | str | None) -> str:
+    """The id of a version that an application gave, or its id."""
     return version.id if isinstance(version, Version) else text_of(version)
 
 

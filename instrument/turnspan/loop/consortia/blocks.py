@@ -11,7 +11,6 @@ from opentelemetry.context import Context
 
 from turnspan import semconv
 from turnspan.loop.artifacts import new_id
-from turnspan.loop.attempts import message_of
 from turnspan.runtime.guard import guard
 from turnspan.tracing import otel_fast, recording
 from turnspan.tracing.block_stack import WithBlock
@@ -68,9 +67,8 @@ class ExclusiveBlock(WithBlock[Any]):
         span, self._span = self._span, None
         if span is None:
             return
-        if (
-            self._forks == recording.forks
-        ):  # else a forked child unwinds what its parent goes on with
+        # A forked child only unwinds what its parent goes on with.
+        if self._forks == recording.forks:
             with guard("consortium.exit"):
                 self._seconds = max(0, time.time_ns() - self._started_at) / 1e9
                 self._ended(span, error)
@@ -172,11 +170,3 @@ def ids_around(context: Context) -> Mapping[str, Any]:
     """What spans carry here of runs, and of the improvement loop."""
     session = session_around(context)
     return {} if session is None or session.loop is None else session.loop
-
-
-def error_of(error: BaseException | None) -> tuple[str, str]:
-    """An error's type and what it says, redacted; empty for none."""
-    if error is None:
-        return "", ""
-    kind = type(error).__qualname__
-    return kind, message_of(error, kind)

@@ -10,7 +10,8 @@ from opentelemetry import context as otel_context
 
 from turnspan import semconv
 from turnspan.content.given_values import frozen_of, number_of, text_of
-from turnspan.loop.consortia.blocks import BlockRecording, ExclusiveBlock, error_of, span_within
+from turnspan.loop.attempts import error_of
+from turnspan.loop.consortia.blocks import BlockRecording, ExclusiveBlock, span_within
 from turnspan.runtime.guard import guard
 from turnspan.runtime.inspection import looking
 from turnspan.tracing import otel_fast
@@ -22,7 +23,6 @@ from turnspan.tracing.consortium_facts import (
 )
 from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.recording import SpanRecording
-from turnspan.tracing.recording_protocol import Recording
 
 if TYPE_CHECKING:
     from turnspan.loop.consortia.runs import Run
@@ -38,26 +38,25 @@ class Answering(ExclusiveBlock):
     role: int
     what: str
 
-    def __init__(self, run: Run, iteration: int | None, model: str) -> None:
+    def __init__(
+        self, run: Run, model: str, iteration: int | None, instance: int | str | None = None
+    ) -> None:
         super().__init__()
         self._run = run
         self._given = iteration
         self.model: Final = text_of(model)
+        self.instance: Final = text_of(instance)
         self.iteration = 0
         """The iteration that it is of, from the moment that it is entered."""
         self.id = ""
         """The id of its span, from the moment that it is entered."""
 
-    def _another(self) -> Answering:
-        raise NotImplementedError
-
     def __call__(self, func: F) -> F:
         """Decorate a function: each call of it is a member, or an arbiter, of its own."""
+        return wrap(func, lambda _: lambda args, kwargs: BlockRecording(self._another()))
 
-        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Recording:
-            return BlockRecording(self._another())
-
-        return wrap(func, lambda _: begin)
+    def _another(self) -> Answering:
+        return type(self)(self._run, self.model, self._given, self.instance)
 
     def _start(self) -> SpanRecording | None:
         run = self._run
@@ -67,21 +66,18 @@ class Answering(ExclusiveBlock):
             semconv.CONSORTIUM_ROLE: self.role,
             semconv.CONSORTIUM_ITERATION: self.iteration,
         }
-        said = {semconv.CONSORTIUM_MODEL: self.model} if self.model else {}
+        said = {
+            semconv.CONSORTIUM_MODEL: self.model,
+            semconv.CONSORTIUM_INSTANCE: self.instance,
+        }
+        known = {key: value for key, value in said.items() if value}
+        inside: dict[str, object] = {MEMBER_KEY: self} if self.role == MEMBER else {}
         name = f"{self.what} {self.model}" if self.model else self.what
         around = run.context()
-        span = span_within(
-            name, around, ids, {**said, **self._says()}, self._values(), semconv.CONSORTIUM_MEMBER
-        )
+        span = span_within(name, around, ids, known, inside, semconv.CONSORTIUM_MEMBER)
         if span is not None:
             self.id = ids[semconv.CONSORTIUM_MEMBER]
         return span
-
-    def _says(self) -> dict[str, Any]:
-        return {}
-
-    def _values(self) -> dict[str, object]:
-        return {}
 
 
 class Member(Answering):
@@ -91,12 +87,7 @@ class Member(Answering):
     role = MEMBER
     what = "member"
 
-    def __init__(
-        self, run: Run, model: str, iteration: int | None, instance: int | str | None
-    ) -> None:
-        super().__init__(run, iteration, model)
-        self.instance: Final = text_of(instance)
-        self._answer: Any = None
+    _answer: Any = None
 
     def answered(self, text: Any) -> None:
         """Say what it answered: for a model that is not asked through an instrumented SDK, or an
@@ -114,20 +105,11 @@ class Member(Answering):
         if self._answer is None:
             self._answer = text
 
-    def _another(self) -> Member:
-        return Member(self._run, self.model, self._given, self.instance)
-
     def _start(self) -> SpanRecording | None:
         self._answer = None
         span = super()._start()
         self._run.begins(self.iteration)
         return span
-
-    def _says(self) -> dict[str, Any]:
-        return {semconv.CONSORTIUM_INSTANCE: self.instance} if self.instance else {}
-
-    def _values(self) -> dict[str, object]:
-        return {MEMBER_KEY: self}
 
     def _ended(self, span: SpanRecording, error: BaseException | None) -> None:
         kind, message = error_of(error)
@@ -155,8 +137,8 @@ class Arbiter(Answering):
     role = FINAL_ARBITER
     what = "arbiter"
 
-    def __init__(self, run: Run, iteration: int | None, model: str) -> None:
-        super().__init__(run, iteration, model)
+    def __init__(self, run: Run, model: str, iteration: int | None, instance: str = "") -> None:
+        super().__init__(run, model, iteration, instance)
         self._said: dict[str, Any] = {}
 
     def decided(
@@ -203,9 +185,6 @@ class Arbiter(Answering):
         elif isinstance(result, Mapping):
             given = cast("Mapping[str, Any]", result)
             self.decided(**{name: given[name] for name in _DECIDED if name in given})
-
-    def _another(self) -> Arbiter:
-        return Arbiter(self._run, self._given, self.model)
 
     def _start(self) -> SpanRecording | None:
         self._said = {}

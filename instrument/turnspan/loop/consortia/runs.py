@@ -17,13 +17,8 @@ from opentelemetry.context import Context
 from turnspan import semconv
 from turnspan.content.given_values import frozen_of, number_of, text_of
 from turnspan.loop.artifacts import new_id
-from turnspan.loop.consortia.blocks import (
-    BlockRecording,
-    ExclusiveBlock,
-    error_of,
-    ids_around,
-    span_within,
-)
+from turnspan.loop.attempts import error_of
+from turnspan.loop.consortia.blocks import BlockRecording, ExclusiveBlock, ids_around, span_within
 from turnspan.loop.consortia.members import MEMBER_KEY, Arbiter, Member
 from turnspan.runtime.guard import guard
 from turnspan.runtime.value_exceptions import is_abort
@@ -139,7 +134,7 @@ class Run(ExclusiveBlock):
             iteration: the iteration; default: the one after the last that was decided.
             model: the arbiter's model.
         """
-        return Arbiter(self, iteration, model)
+        return Arbiter(self, model, iteration)
 
     def final(self, text: Any) -> None:
         """Set the final text. A run that ends without one has failed."""
