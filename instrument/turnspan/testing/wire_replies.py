@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
+from struct import pack
 from typing import Any, Final
 
+from turnspan.content.model import as_list
 from turnspan.dialects import anthropic_messages, gemini, openai_chat, openai_responses
 from turnspan.dialects.replies import REASONS, error_body, join_response, response_pieces
 from turnspan.dialects.response_parts import ResponseParts, TokenCounts
-from turnspan.testing import openai_wire
-from turnspan.testing.replies import ApiReply, fields_of
+from turnspan.testing.replies import ApiReply, arguments_of, fields_of
 
 _UNTOLD: Final[dict[str, dict[str, None]]] = {
     "chat": {"cache_write_tokens": None},
@@ -19,6 +21,73 @@ _UNTOLD: Final[dict[str, dict[str, None]]] = {
 }
 """The tokens that an API does not count."""
 _CREATED: Final = 1_790_000_000
+
+
+def _inputs(given: Any) -> int:
+    """How many vectors are asked for: one of a text or of one text's tokens."""
+    items = as_list(given)
+    return len(items) if items and not isinstance(items[0], int) else 1
+
+
+def _embeddings(answer: ApiReply) -> dict[str, Any]:
+    """Vectors, one an input."""
+    usage = answer.reply.usage
+    vector: Any = [0.125] * 8
+    if answer.body.get("encoding_format") == "base64":
+        vector = b64encode(pack("<8f", *vector)).decode()
+    return {
+        "object": "list",
+        "model": answer.model,
+        "data": [
+            {"object": "embedding", "index": index, "embedding": vector}
+            for index in range(_inputs(answer.body.get("input")))
+        ],
+        "usage": {"prompt_tokens": usage.input_tokens, "total_tokens": usage.input_tokens},
+    }
+
+
+def _chat(answer: ApiReply) -> list[Any]:
+    """The message of a chat completion."""
+    message: dict[str, Any] = {"role": "assistant", "content": answer.reply.text or None}
+    if answer.calls:
+        message["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": arguments_of(call)},
+            }
+            for call in answer.calls
+        ]
+    return [message]
+
+
+def _output(answer: ApiReply) -> list[Any]:
+    """The items of a response."""
+    items: list[Any] = []
+    if answer.reply.text:
+        part: dict[str, Any] = {"type": "output_text", "text": answer.reply.text}
+        part |= {"annotations": [], "logprobs": []}
+        items.append(
+            {
+                "type": "message",
+                "id": f"msg_{answer.number}",
+                "status": "completed",
+                "role": "assistant",
+                "content": [part],
+            }
+        )
+    items += [
+        {
+            "type": "function_call",
+            "id": f"fc_{call.id}",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": arguments_of(call),
+            "status": "completed",
+        }
+        for call in answer.calls
+    ]
+    return items
 
 
 def _content(answer: ApiReply) -> list[Any]:
@@ -52,8 +121,8 @@ _APIS: Final = {
 }
 
 _SAID: Final[dict[str, tuple[str, Callable[[ApiReply], list[Any]]]]] = {
-    "chat": (openai_chat.NAME, openai_wire.chat),
-    "responses": (openai_responses.NAME, openai_wire.output),
+    "chat": (openai_chat.NAME, _chat),
+    "responses": (openai_responses.NAME, _output),
     "messages": (anthropic_messages.NAME, _content),
     "gemini": (gemini.NAME, _contents),
 }
@@ -75,7 +144,7 @@ def refusal(api: str, text: str, kind: str, status: int = 400) -> dict[str, Any]
 def whole(answer: ApiReply) -> dict[str, Any]:
     """A reply in one piece."""
     if answer.api == "embeddings":
-        return openai_wire.embeddings(answer)
+        return _embeddings(answer)
     dialect, made = _SAID[answer.api]
     reason = answer.reply.reason
     parts = ResponseParts(
