@@ -65,8 +65,9 @@ class RecordProcessor(SpanProcessor):
         child_records: Callable[[], None] | None = None,
     ) -> None:
         self.exporter = exporter
-        self._records = exporter if isinstance(exporter, RecordExporter) else None
-        """The same, where it lands records."""
+        self._lands_records = isinstance(exporter, RecordExporter)
+        self._records = exporter if isinstance(exporter, RecordExporter) else RecordExporter()
+        """The same, where it lands records; else one that holds and loses none."""
         self._state = current()
         self._limit = queue_size
         self._batch = min(batch_size, queue_size)
@@ -178,8 +179,7 @@ class RecordProcessor(SpanProcessor):
             if self._closed or self._leaving or self._ready:
                 return self._ready
             if self._forked:
-                if isinstance(self.exporter, RecordExporter):
-                    self.exporter.after_fork()
+                self._records.after_fork()
                 self._forked = False
                 self._untold.reset()
                 if self._child_records is not None:
@@ -222,7 +222,7 @@ class RecordProcessor(SpanProcessor):
                 while left > 0 and (batch := self._take()):
                     left -= len(batch)
                     fine = self._export(batch) and fine
-                if started and isinstance(self.exporter, RecordExporter):
+                if started and self._lands_records:
                     fine = self._export([]) and fine
             return fine
         finally:
@@ -244,7 +244,7 @@ class RecordProcessor(SpanProcessor):
             self._dropped["export_failed"] += len(batch)
             return False
         if result is not SpanExportResult.SUCCESS:
-            if not isinstance(self.exporter, RecordExporter):  # that one has counted what it lost
+            if not self._lands_records:  # that one has counted what it lost
                 self._dropped["export_failed"] += len(batch)
             return False
         self.exported += len(batch)
@@ -279,7 +279,7 @@ class RecordProcessor(SpanProcessor):
         exporter knows no disk."""
         told = self._untold.reported()
         fine = self.flush_to_spool(timeout)
-        fine = isinstance(self.exporter, RecordExporter) and self.exporter.sync() and fine
+        fine = self._records.sync() and fine
         return self._untold.nothing_since(told) and fine
 
     def _ask(self, timeout: float) -> bool:
@@ -296,7 +296,7 @@ class RecordProcessor(SpanProcessor):
         self._notice_fork()
         if self._closed or self._leaving:
             return True
-        if self._ready and self.flush_to_spool(timeout) and self._records is not None:
+        if self._ready and self.flush_to_spool(timeout):
             self._records.close_turns()
         landed = not self._ready or self.force_flush(int(timeout * 1000))
         self._leaving, self._ready = True, False
@@ -327,24 +327,21 @@ class RecordProcessor(SpanProcessor):
 
     def queued(self) -> int:
         """Spans waiting for their export, and rows of theirs that the exporter could not write."""
-        kept = self.exporter.unwritten() if isinstance(self.exporter, RecordExporter) else 0
-        return len(self._queue) + kept
+        return len(self._queue) + self._records.unwritten()
 
     def pending(self) -> int:
         """What the exporter has accepted and not yet landed (see ``RecordExporter.remaining``)."""
-        return self.exporter.remaining() if isinstance(self.exporter, RecordExporter) else 0
+        return self._records.remaining()
 
     def dropped(self) -> dict[str, int]:
         """Spans and records lost, by reason."""
         counts = Counter(self._dropped)
-        if isinstance(self.exporter, RecordExporter):
-            counts.update(self.exporter.dropped())
+        counts.update(self._records.dropped())
         return dict(counts)
 
     def snapshot(self) -> PipelineStats:
         """What its exporter knows of the records (see ``RecordExporter.snapshot``)."""
-        records = self._records
-        return PipelineStats() if records is None else records.snapshot()
+        return self._records.snapshot()
 
     def _woken(self) -> None:
         with guard("pipeline.begin"):
