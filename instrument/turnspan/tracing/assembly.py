@@ -22,6 +22,7 @@ LETTERS_A_TOKEN: Final = 4
 """What a text without a count is estimated by."""
 
 KEPT, DROPPED = "kept", "dropped"
+_FACTS: Final = ("text", "section", "source", "score", "tokens", "hop", "requires_depth")
 
 
 # No dataclasses: generating them is a tenth of what importing this package costs.
@@ -29,20 +30,9 @@ KEPT, DROPPED = "kept", "dropped"
 
 class Note:
     """What was said of an item at once; ``None`` is what was not said. ``facts`` are the values of
-    the names from ``text`` to ``requires_depth``, as the application gave them."""
+    the names of ``_FACTS``, as the application gave them."""
 
-    __slots__ = (
-        "decision",
-        "hop",
-        "item_id",
-        "reason",
-        "requires_depth",
-        "score",
-        "section",
-        "source",
-        "text",
-        "tokens",
-    )
+    __slots__ = ("decision", "item_id", "reason", *_FACTS)
 
     def __init__(self, item_id: Any, decision: str, reason: str, facts: tuple[Any, ...]) -> None:
         text, section, source, score, tokens, hop, requires_depth = facts
@@ -207,14 +197,10 @@ class Assembly:
 
 def _tell(item: AssemblyItem, note: Note) -> None:
     """Put into an item what a note says of it."""
-    item.text = item.text if note.text is None else note.text
-    item.section = item.section if note.section is None else note.section
-    item.source = item.source if note.source is None else note.source
-    item.score = item.score if note.score is None else note.score
-    item.tokens = item.tokens if note.tokens is None else note.tokens
-    item.hop = item.hop if note.hop is None else note.hop
-    if note.requires_depth is not None:
-        item.requires_depth = note.requires_depth
+    for name in _FACTS:
+        value = getattr(note, name)
+        if value is not None:
+            setattr(item, name, value)
     if note.decision:
         item.kept = note.decision == KEPT
         item.reason = note.reason
