@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -46,6 +45,7 @@ _NAMES: Final = {
 _SCOPE: Final = ReceivedScope.of(claude_code.EVENTS, "", "", {})
 _ASKED_BY: Final = ("repl_main_thread", "sdk", "main")
 """What sends the user's own prompts, in ``query_source``."""
+_IDENTITY: Final = (semconv.SESSION_ID, "event.sequence", "request_id", "tool_use_id")
 _OK, _ERROR, _CLIENT = 0, 2, 3
 
 
@@ -97,7 +97,9 @@ class ClaudeCodeEvents:
         failed = str(said.get("success")).lower() == "false"
         session = _text(said, semconv.SESSION_ID)
         prompt = _text(said, "prompt.id")
-        own = derived_id(*_identity(event))
+        # What is the same when the event is sent again, and of no other.
+        ids = (_text(said, key) for key in _IDENTITY)
+        own = derived_id(event.name, str(event.time), *ids)
         fields = SpanFields(
             bytes.fromhex(event.trace_id) or (derived_id(session, prompt) if prompt else own),
             own[:8],
@@ -148,14 +150,6 @@ def _prompt_of(event: LogEvent) -> str:
 def _tool_of(event: LogEvent) -> tuple[str, str]:
     said = event.attributes
     return _text(said, semconv.SESSION_ID), _text(said, "tool_use_id")
-
-
-def _identity(event: LogEvent) -> Iterator[str]:
-    """What is the same when the event is sent again, and of no other."""
-    yield event.name
-    yield str(event.time)
-    for key in (semconv.SESSION_ID, "event.sequence", "request_id", "tool_use_id"):
-        yield _text(event.attributes, key)
 
 
 def _text(said: dict[str, Any], key: str) -> str:

@@ -235,7 +235,7 @@ class ContentStore:
         entries = self._entries
         entries[trace_id, span_id] = (time.monotonic(), content)
         if len(entries) > self._max_entries:
-            self._drop_oldest("ledger_full")
+            self._drop_oldest()
 
     def take(self, trace_id: int, span_id: int) -> Content | None:
         """Remove and return a span's content; ``None`` when there is none."""
@@ -272,22 +272,20 @@ class ContentStore:
                     break
         return taken
 
-    def sweep(self) -> int:
-        """Drop entries older than the age limit (spans that never ended); returns how many."""
+    def sweep(self) -> None:
+        """Drop entries older than the age limit (spans that never ended)."""
         limit = time.monotonic() - self._max_age
-        dropped = 0
         while True:
             key = next(iter(self._entries), None)
             if key is None:
-                return dropped
+                return
             entry = self._entries.get(key)
             if entry is None:
                 continue
             if entry[0] > limit:
-                return dropped
+                return
             if self._entries.pop(key, None) is not None:
                 self.dropped["ledger_expired"] += 1
-                dropped += 1
 
     def after_fork(self) -> None:
         """In a forked child: what the parent kept is the parent's to export."""
@@ -303,9 +301,9 @@ class ContentStore:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def _drop_oldest(self, reason: str) -> None:
+    def _drop_oldest(self) -> None:
         with self._lock:
             while len(self._entries) > self._max_entries:
                 key = next(iter(self._entries), None)
                 if key is not None and self._entries.pop(key, None) is not None:
-                    self.dropped[reason] += 1
+                    self.dropped["ledger_full"] += 1

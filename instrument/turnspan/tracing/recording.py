@@ -50,10 +50,9 @@ in_child(_after_fork)
 
 _variable: Final = otel_private.current_context_variable()
 # Each step of a generator does both: by OpenTelemetry's functions they cost three times as much.
-_attach: Final[Callable[[Context], object]] = (
+attach: Final[Callable[[Context], object]] = (
     otel_context.attach if _variable is None else _variable.set
 )
-attach: Final = _attach
 """Makes a context current; ``detach`` takes it back."""
 current: Final[Callable[[], Context]] = (
     otel_context.get_current if _variable is None else _variable.get
@@ -105,7 +104,7 @@ class SpanRecording:
     def enter(self) -> object | None:
         """Make the span current."""
         try:
-            return _attach(self.context)
+            return attach(self.context)
         except BaseException as error:  # noqa: BLE001  ours, never the caller's
             errors.record("recording.enter", error)
             return None
@@ -171,14 +170,12 @@ class SpanRecording:
             return items
 
     def _end(self, result: Any, error: BaseException | None, outcome: str) -> None:
-        if (
-            self._forks != forks
-        ):  # a child that unwinds: the span is its parent's, and goes on there
+        if self._forks != forks:  # a child that unwinds: the span is its parent's, and goes on
             return
         if self._state is default:
             self._end_span(result, error, outcome)
             return
-        token = _attach(self.context)  # what is said of the end asks for the current recorder
+        token = attach(self.context)  # what is said of the end asks for the current recorder
         try:
             self._end_span(result, error, outcome)
         finally:
