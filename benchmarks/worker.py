@@ -45,7 +45,7 @@ from turnspan import semconv  # noqa: E402
 from turnspan.tracing.content_store import Content, ContentStore, InferenceContent  # noqa: E402
 from turnspan.turn.turn import TokenUsage  # noqa: E402
 from turnspan_clickhouse.normalise.normaliser import Normaliser  # noqa: E402
-from turnspan_clickhouse.pricing.prices import price  # noqa: E402
+from turnspan_clickhouse.pricing.prices import price_of_call  # noqa: E402
 from turnspan_clickhouse.rows.batch import Batch, Clock  # noqa: E402
 from turnspan_clickhouse.rows.native_encoder import encode_rows  # noqa: E402
 from turnspan_clickhouse.rows.tables import RECORDS  # noqa: E402
@@ -256,9 +256,8 @@ def main() -> None:
     recorded, name = record(options.runs)
     plain = Recorded([Ended(span, None) for span in plain_spans(2_000)])
     kinds = Counter(kind_of(each.span) for each in recorded.ended)
-    price(
-        "openai", "gpt-4o", "gpt-4o", TokenUsage(1, 1), time.time_ns()
-    )  # loads the price data, once
+    asked = {semconv.PROVIDER_NAME: "openai", semconv.REQUEST_MODEL: "gpt-4o"}
+    price_of_call(asked, TokenUsage(1, 1), time.time_ns())  # loads the price data, once
     with tempfile.TemporaryDirectory() as home:
         server = start_server(Path(home))
         try:

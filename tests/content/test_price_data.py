@@ -16,6 +16,7 @@ import pytest
 from genai_prices.data_snapshot import DataSnapshot, get_snapshot, set_custom_snapshot
 from genai_prices.types import ClauseEquals, ModelInfo, ModelPrice, Provider
 
+from support.pricing import price
 from support.representatives import few
 from turnspan.runtime.guard import errors
 from turnspan.turn.turn import TokenUsage
@@ -32,9 +33,10 @@ USAGES = [TokenUsage(1234, 567), TokenUsage(400_001, 30, 90_000, 40_000)]
 
 READ = """
 import sys
-from turnspan_clickhouse.pricing.prices import price
+from turnspan_clickhouse.pricing.prices import price_of_call
 from turnspan.turn.turn import TokenUsage
-cost, version = price("openai", "gpt-4o", "", TokenUsage(1000, 500), 1_790_000_000_000_000_000)
+attributes = {"gen_ai.provider.name": "openai", "gen_ai.response.model": "gpt-4o"}
+cost, version = price_of_call(attributes, TokenUsage(1000, 500), 1_790_000_000_000_000_000)
 assert cost is not None and version, (cost, version)
 print(*sorted({name.partition(".")[0] for name in sys.modules}))
 """
@@ -69,7 +71,7 @@ def official(provider: str, model: str, usage: TokenUsage, moment: datetime) -> 
 
 def ours(pricer: Pricer, provider: str, model: str, usage: TokenUsage, moment: datetime) -> Any:
     """What the pricer says."""
-    return pricer.price(provider, model, "", usage, int(moment.timestamp()) * 1_000_000_000)[0]
+    return price(pricer, provider, model, "", usage, int(moment.timestamp()) * 1_000_000_000)[0]
 
 
 def test_nothing_is_loaded_for_it() -> None:
@@ -127,7 +129,7 @@ def test_prices_that_the_application_has_updated_count(pricer: Pricer) -> None:
     )
     set_custom_snapshot(DataSnapshot(providers=[fresh], from_auto_update=True))
 
-    cost, version = pricer.price("openai", "gpt-4o", "", usage, 0)
+    cost, version = price(pricer, "openai", "gpt-4o", "", usage, 0)
     assert cost == Decimal("0.5")
     assert version.startswith(f"genai-prices {genai_prices.__version__} updated 20")
 
@@ -171,7 +173,7 @@ def test_without_the_data_there_are_no_prices_and_one_line(
     monkeypatch.setattr("importlib.metadata.distribution", _missing)
     pricer = Pricer()
     for _ in range(3):
-        assert pricer.price("openai", "gpt-4o", "", USAGES[0], 0) == (None, "")
+        assert price(pricer, "openai", "gpt-4o", "", USAGES[0], 0) == (None, "")
 
     assert errors.counts() == {"pricing": 1}
     assert len(caplog.records) == 1

@@ -12,6 +12,7 @@ import genai_prices
 import pytest
 from genai_prices.data_snapshot import get_snapshot
 
+from support.pricing import price
 from turnspan.runtime.guard import errors
 from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.pricing.prices import Pricer, cost_of_call, price_of_call
@@ -236,7 +237,7 @@ def test_golden_costs(
     expected: str,
 ) -> None:
     """The cost is the exact decimal of the price list, with the version of the prices."""
-    cost, version = pricer.price(provider, model, "", usage, WHEN, **options)  # type: ignore[arg-type]
+    cost, version = price(pricer, provider, model, "", usage, WHEN, **options)  # type: ignore[arg-type]
     assert cost == Decimal(expected)
     assert version == f"genai-prices {genai_prices.__version__}"
 
@@ -256,7 +257,7 @@ def test_an_unknown_price_is_none_never_zero(
 ) -> None:
     """Where no price is known there is none, and no version of prices either."""
     for _ in range(2):
-        assert pricer.price(provider, response_model, request_model, usage, WHEN) == (None, "")
+        assert price(pricer, provider, response_model, request_model, usage, WHEN) == (None, "")
 
 
 @pytest.mark.parametrize(
@@ -279,8 +280,8 @@ def test_what_has_no_price_of_its_own_has_no_cost(
 ) -> None:
     """Rather than that of text, or none."""
     usage = TokenUsage(100, 50)
-    assert pricer.price(provider, model, "", usage, WHEN)[0] is not None
-    assert pricer.price(provider, model, "", usage, WHEN, **counted) == (None, "")
+    assert price(pricer, provider, model, "", usage, WHEN)[0] is not None
+    assert price(pricer, provider, model, "", usage, WHEN, **counted) == (None, "")
 
 
 @pytest.mark.parametrize(
@@ -340,7 +341,7 @@ def test_every_model_with_prices_of_modalities_costs_what_genai_prices_says(
             )
             official = model.calc_price(usage, provider, genai_request_timestamp=_at(WHEN))
             usual = TokenUsage(1000, 500, 400)
-            ours, _ = pricer.price(provider.id, model.id, "", usual, WHEN, **counts)
+            ours, _ = price(pricer, provider.id, model.id, "", usual, WHEN, **counts)
             assert ours == official.total_price, (provider.id, model.id, own)
             tried += 1
     assert tried >= 30
@@ -421,8 +422,8 @@ def test_a_span_says_what_its_price_depends_on(
 def test_the_response_model_counts_before_the_request_model(pricer: Pricer) -> None:
     """An alias is billed as the model that answered; an unknown answer falls back to the alias."""
     usage = TokenUsage(1000, 0)
-    assert pricer.price("openai", "gpt-4o-mini", "gpt-4o", usage, WHEN)[0] == Decimal("0.00015")
-    assert pricer.price("openai", "my-deployment", "gpt-4o", usage, WHEN)[0] == Decimal("0.0025")
+    assert price(pricer, "openai", "gpt-4o-mini", "gpt-4o", usage, WHEN)[0] == Decimal("0.00015")
+    assert price(pricer, "openai", "my-deployment", "gpt-4o", usage, WHEN)[0] == Decimal("0.0025")
 
 
 _GRID_MODELS = [
@@ -483,7 +484,8 @@ def test_same_result_as_genai_prices(pricer: Pricer, provider: str, model: str) 
                     genai_request_timestamp=moment,
                     price_context=context,
                 ).total_price
-                ours, _ = pricer.price(
+                ours, _ = price(
+                    pricer,
                     provider,
                     model,
                     "",
@@ -513,7 +515,7 @@ def test_a_known_model_is_priced_quickly(pricer: Pricer) -> None:
                         provider_id="openai",
                     )
                 else:
-                    pricer.price("openai", "gpt-4o", "gpt-4o", usage, WHEN)
+                    price(pricer, "openai", "gpt-4o", "gpt-4o", usage, WHEN)
             best = min(best, (time.thread_time() - start) / calls)
         return best
 

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from support.landing import insert
+from support.pricing import price
 from support.rows import PROJECT, T0, answered, call, message, said, tool, turn
 from turnspan import semconv
 from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.pricing.price_sources import TOLD
-from turnspan_clickhouse.pricing.prices import price
+from turnspan_clickhouse.pricing.prices import Pricer
 from turnspan_clickhouse.rows.tables import Definition, Record
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.screens.cost import cost_parts
@@ -32,9 +33,12 @@ BLOCKS = message(
 MANY = [message("user", said(f"{n} " + "word " * 40_000)) for n in range(8)]
 
 
+PRICER = Pricer()
+
+
 def priced(provider: str, model: str, **changes: Any) -> Any:
     usage = {**COUNTS, "cache_write_tokens": 100 if provider == "anthropic" else None}
-    cost, version = price(provider, model, model, TokenUsage(**usage), T0)
+    cost, version = price(PRICER, provider, model, model, TokenUsage(**usage), T0)
     assert cost is not None
     known: dict[str, Any] = {**usage, "cost_usd": cost, "price_version": version}
     known |= {"provider": provider, "response_model": model}

@@ -73,37 +73,6 @@ class Pricer:
                 self._source = PriceSource()
                 self._missing = False
 
-    def price(
-        self,
-        provider: str,
-        response_model: str,
-        request_model: str,
-        usage: TokenUsage,
-        when: int,
-        *,
-        service_tier: str = "",
-        speed: str = "",
-        batch: bool = False,
-        cached: bool = False,
-        **counted: int,
-    ) -> tuple[Decimal | None, str]:
-        """(cost in USD, version of the price data); ``(None, "")`` where the price is unknown.
-
-        The response's model is looked up first, then the request's. ``when`` is in ns since the
-        epoch. ``usage.input_tokens`` includes cached tokens and ``cache_write_tokens`` those kept
-        for an hour, as everywhere in Turnspan; ``counted`` is what else ``REPORTED`` names. An
-        answer from the application's own cache (``cached``) cost nothing, whatever it cost the
-        first time.
-        """
-        if cached:
-            return self.nothing()
-        if usage.input_tokens is None and usage.output_tokens is None:
-            return UNKNOWN
-        counts = _reported(usage)
-        counts += [counted.get(kind, 0) for kind in ATTRIBUTES]
-        names = (provider, response_model, request_model)
-        return self.cost(names, tuple(counts), when, service_tier, speed, batch)
-
     def nothing(self) -> tuple[Decimal | None, str]:
         """The price of an answer from the application's own cache."""
         try:
@@ -122,7 +91,13 @@ class Pricer:
         speed: str,
         batch: bool,
     ) -> tuple[Decimal | None, str]:
-        """``price`` of what ``REPORTED`` names; ``names`` are those of provider and models."""
+        """(cost in USD, version of the price data) of what ``REPORTED`` names; ``(None, "")`` where
+        the price is unknown.
+
+        ``names`` are those of the provider and of the response's model, which is looked up first,
+        and the request's. ``when`` is in ns since the epoch. Input tokens include cached ones, and
+        written ones those kept for an hour, as everywhere in Turnspan.
+        """
         try:
             known = self._find(names)
             if known is None:
@@ -242,8 +217,6 @@ def _look_up(snapshot: Any, provider: str, model: str) -> _PricedModel | None:
 
 _pricer: Final = Pricer()
 
-price = _pricer.price
-"""``Pricer.price`` of the process's pricer."""
 prepare = _pricer.prepare
 """``Pricer.prepare`` of the process's pricer."""
 
@@ -251,7 +224,8 @@ prepare = _pricer.prepare
 def price_of_call(
     attributes: dict[str, Any], usage: TokenUsage, when: int
 ) -> tuple[Decimal | None, str]:
-    """``price`` of the call whose span has these attributes."""
+    """``Pricer.cost`` of the call whose span has these attributes. An answer from the application's
+    own cache cost nothing, whatever it cost the first time."""
     if attributes.get(semconv.RESPONSE_CACHED) is True:
         return _pricer.nothing()
     told = told_cost(attributes)
@@ -274,20 +248,15 @@ def parts_of_call(
     return _pricer.parts(names, _counts(attributes, names, usage), when, tier, speed, batch)
 
 
-def _reported(usage: TokenUsage) -> list[int]:
-    """The counts that have columns, in the order of ``REPORTED``; none for those unknown."""
-    known = (
-        *(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens),
-        *(usage.cache_write_tokens, usage.reasoning_tokens),
-    )
-    return [count or 0 for count in known]
-
-
 def _counts(
     attributes: dict[str, Any], names: tuple[str, str, str], usage: TokenUsage
 ) -> tuple[int, ...]:
     """Those of ``REPORTED``; what was not told counts as none."""
-    counts = _reported(usage)
+    known = (
+        *(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens),
+        *(usage.cache_write_tokens, usage.reasoning_tokens),
+    )
+    counts = [count or 0 for count in known]
     counts += [_count(attributes.get(name)) for name in ATTRIBUTES.values()]
     if counts[_SEARCHES]:
         counts[_SEARCHES] = searches_billed(names, counts[_SEARCHES])
