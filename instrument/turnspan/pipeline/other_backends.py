@@ -63,7 +63,6 @@ class QuietExporter(RedactingExporter):
 
     def __init__(self, exporter: SpanExporter) -> None:
         super().__init__(exporter)
-        self._wrapped = exporter
         self._name = otel_private.endpoint_of(exporter) or type(exporter).__name__
         self._reason = ""
         self._lost = 0

@@ -30,7 +30,6 @@ _DECODE: Final = later(
 )
 _LEAD: Final = later(r"(?<=\\)(?:u00[0-9a-fA-F]{2}|x[0-9a-fA-F]{2}|[nrtbf])|(?<=[\[;])\d{0,3}m")
 _SPLIT: Final = later(r"(?:=|%(?:25){0,3}[0-9a-fA-F]{2})+")
-_SIGN: Final = later(r"(?:=|%(?:25){0,3}3[dD])+\Z")
 
 
 def _by_letter(names: Iterable[str]) -> str:
