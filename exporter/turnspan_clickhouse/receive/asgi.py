@@ -172,7 +172,7 @@ class ReceiveApp:
                 415, f"the content encoding {encoding!r} is not known: use gzip, zstd or deflate"
             )
         signal = _SIGNALS[path]
-        held = self.intake.held()
+        held = Held(self.intake)
         try:
             reading = self._body(headers, receive, held)
             body = await asyncio.wait_for(reading, self.settings.read_timeout)

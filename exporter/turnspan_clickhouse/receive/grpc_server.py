@@ -23,7 +23,7 @@ from turnspan_clickhouse.receive.http_body import (
     BodyTooLargeError,
     success,
 )
-from turnspan_clickhouse.receive.intake import RETRY_SECONDS, Intake, TooMuchError
+from turnspan_clickhouse.receive.intake import RETRY_SECONDS, Held, Intake, TooMuchError
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.receive.settings import ReceiveSettings
@@ -131,7 +131,7 @@ class GrpcServer:
             self._calls -= 1
 
     async def _take(self, signal: str, context: Any) -> bytes:
-        held = self._intake.held()
+        held = Held(self._intake)
         try:
             taken = await self._intake.take(
                 signal, PROTOBUF, await self._message(context, held), "", held
@@ -148,7 +148,7 @@ class GrpcServer:
             held.release()
         return success(PROTOBUF, taken.refused, signal)
 
-    async def _message(self, context: Any, held: Any) -> bytes:
+    async def _message(self, context: Any, held: Held) -> bytes:
         limit = self._intake.settings.read_timeout
         try:
             await asyncio.wait_for(self._reading.acquire(), limit)

@@ -125,10 +125,6 @@ class Intake:
         shown = bearer_token(authorization).encode()
         return not self._tokens or any(hmac.compare_digest(shown, token) for token in self._tokens)
 
-    def held(self) -> Held:
-        """The account of one request's bytes."""
-        return Held(self)
-
     async def take(self, signal: str, kind: str, body: bytes, encoding: str, held: Held) -> Taken:
         """Read a body and have its records written; when this returns they are in the spool.
 

@@ -70,11 +70,6 @@ class LogEvent:
         """Whose event it is."""
         return self.trace_id, self.span_id
 
-    @property
-    def service(self) -> str:
-        """Who sent it."""
-        return service_of(self.resource)
-
 
 def service_of(resource: Resource) -> str:
     """The name of the service that a resource is."""

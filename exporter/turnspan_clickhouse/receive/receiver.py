@@ -269,7 +269,7 @@ class Receiver:
                 late.add(id(event))
             else:
                 self._events.add(event)
-                self._event_senders[event.service] = None
+                self._event_senders[service_of(event.resource)] = None
                 if len(self._event_senders) > _MAX_EVENT_SENDERS:
                     del self._event_senders[next(iter(self._event_senders))]
         for span, said in after.items():
