@@ -230,9 +230,7 @@ def texts(value: Any) -> list[str]:
 
 def sequence(value: Any) -> list[Any] | None:
     """The value as a list if it is a list or a tuple (span attributes are tuples)."""
-    listed: Any = value
-    if isinstance(value, tuple):
-        listed = [*value]
+    listed: Any = [*value] if isinstance(value, tuple) else value
     return as_list(listed)
 
 

@@ -22,6 +22,7 @@ from turnspan_clickhouse.foreign_dialects.base import (
     money,
     operation_of,
     parsed,
+    take_converted,
     text,
 )
 
@@ -141,9 +142,7 @@ def _read_request(call: ForeignCall, given: Any) -> None:
         call.input = [convert_message("openai.chat", message) for message in messages]
         call.tools = definitions((fields or {}).get("tools") or [])
     elif fields is not None and "input" in fields:  # the Responses API
-        found = convert("openai.responses", fields, None)
-        call.input, call.tools = found.input, found.tools
-        call.system = found.system if found.raw_system is not None else None
+        take_converted(call, convert("openai.responses", fields, None))
     elif given is not None:
         call.input = [{"role": "user", "parts": [text_part(text(given))]}]
 

@@ -292,8 +292,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send_events(answer, answer.events)
 
-    def do_GET(self) -> None:
-        self.do_POST()
+    do_GET = do_POST
 
     def _send(self, answer: _Raw) -> None:
         self.send_response(answer.status)
