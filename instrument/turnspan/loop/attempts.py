@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 
 from turnspan import semconv
@@ -22,7 +21,7 @@ from turnspan.tracing.function_wrapper import wrap
 from turnspan.tracing.loop_facts import FAILED, INTERRUPTED, SUCCEEDED, AttemptTold
 from turnspan.tracing.recording import attach, context_of, detach
 from turnspan.tracing.recording import current as current_context
-from turnspan.tracing.recording_protocol import BlockCall, Recording
+from turnspan.tracing.recording_protocol import BlockCall, ContextRecording, Recording
 from turnspan.tracing.state import State, another_one, recording_for
 from turnspan.turn.turn import Session, Turn
 
@@ -194,34 +193,23 @@ class Attempt(WithBlock["Attempt"]):
         return _AttemptRecording(Attempt(self._inside, self._told.anew(), self._rollout))
 
 
-class _AttemptRecording(BlockCall):
+class _AttemptRecording(ContextRecording, BlockCall):
     """An attempt that is a call of a decorated function."""
 
-    __slots__ = ("_attempt", "_context")
+    __slots__ = ("_attempt", "_begun")
 
     def __init__(self, attempt: Attempt) -> None:
+        super().__init__(current_context())
         self._attempt = attempt
-        self._context: Context | None = None
+        self._begun = False
 
     def enter(self) -> object | None:
         """Begin it, or go on with it after a yield."""
-        with guard("attempt.enter"):
-            if self._context is None:
+        if not self._begun:
+            self._begun = True
+            with guard("attempt.enter"):
                 self._context = self._attempt.begin()
-            return otel_context.attach(self._context)
-        return None
-
-    def leave(self, token: object | None) -> None:
-        """Make the former context current again."""
-        with guard("attempt.leave"):
-            detach(token)
-
-    def suspend(self, token: object | None, item: Any) -> None:
-        """Leave at a yield."""
-        with guard("attempt.leave"):
-            if token is not None:
-                self._context = otel_context.get_current()
-                detach(token)
+        return super().enter()
 
     def succeeded(self, result: Any) -> None:
         """The function returned this."""
