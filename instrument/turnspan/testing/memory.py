@@ -25,15 +25,18 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
 
 
-class Ended:
-    """The spans that have ended and were not looked at yet."""
+class Ended(SpanProcessor):
+    """The spans that have ended and were not looked at yet: those of the recording's own provider,
+    and what is diverted."""
+
+    # No ``on_start``: a processor that looks at none is recorded as quickly as in production.
 
     def __init__(self) -> None:
         self._spans: list[ReadableSpan] = []
         self._lock = threading.Lock()
         self.closed = False
 
-    def add(self, span: ReadableSpan) -> None:
+    def on_end(self, span: ReadableSpan) -> None:
         """Keep a span that has ended."""
         with self._lock:
             if not self.closed:
@@ -44,19 +47,6 @@ class Ended:
         with self._lock:
             taken, self._spans = self._spans, []
         return taken
-
-
-class Memory(SpanProcessor):
-    """Keeps the spans of the recording's own provider."""
-
-    # No ``on_start``: a processor that looks at none is recorded as quickly as in production.
-
-    def __init__(self, ended: Ended) -> None:
-        self._ended = ended
-
-    def on_end(self, span: ReadableSpan) -> None:
-        """Keep it."""
-        self._ended.add(span)
 
 
 class Diversion(SpanProcessor):
@@ -79,7 +69,7 @@ class Diversion(SpanProcessor):
         key = (context.trace_id, context.span_id) if context is not None else (0, 0)
         if key in self._begun:
             self._begun.discard(key)
-            self._ended.add(span)
+            self._ended.on_end(span)
             return
         for each in self.former:
             each.on_end(span)
@@ -114,7 +104,7 @@ def begin(
         shutdown_on_exit=False,
     )
     otel_private.record_though_disabled(made)  # it is there to keep tests off the network
-    made.add_span_processor(Memory(ended))
+    made.add_span_processor(ended)
     standing = State()
     standing.provider = made
     standing.held = held
