@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from turnspan.turn.intent import INTENTS, classify_intent
+from turnspan.turn.intent import classify_intent
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,6 @@ from turnspan.turn.intent import INTENTS, classify_intent
 def test_the_first_rule_that_holds_wins(text: str, expected: str) -> None:
     """Rules hold in their order, on the trimmed, lower-cased text."""
     assert classify_intent(text) == expected
-    assert classify_intent(text) in INTENTS
 
 
 @pytest.mark.parametrize(
