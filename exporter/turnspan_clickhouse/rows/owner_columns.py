@@ -104,12 +104,12 @@ BELONGING: Final[dict[str, Belonging]] = {
     "withdrawal": Belonging("created_at", (OwnerKey(JUDGED, "subject_id"),)),
     "context_assembly": Belonging("start_time", _PLACED, definitions=("context_hash",)),
     "context_item": Belonging("start_time", _PLACED, definitions=("content_hash",)),
-    "artifact": Belonging(
-        "created_at", (*_PLACED, OwnerKey(ARTIFACT, "artifact_id")), definitions=("content",)
-    ),
     "consortium": Belonging("started_at", _OF_RUN, definitions=("prompt", "final_text")),
     "consortium_iteration": Belonging("started_at", _OF_RUN),
     "consortium_member": Belonging("started_at", _OF_RUN),
+    "artifact": Belonging(
+        "created_at", (*_PLACED, OwnerKey(ARTIFACT, "artifact_id")), definitions=("content",)
+    ),
     "artifact_check": Belonging(
         "checked_at", (OwnerKey(ARTIFACT, "artifact_id"), OwnerKey(TURN, "turn_id"))
     ),

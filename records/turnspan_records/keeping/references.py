@@ -1,27 +1,19 @@
-"""Which columns name contents that are stored once: the one list that pruning goes by.
+"""Which columns name contents that are stored once: what pruning goes by.
 
 A definition or a message lives as long as a row names its hash in one of these columns. A table
-with a hash column that is missing here would lose its texts, so a test compares this list with
-every column of every table.
+with a hash column that is missing here would lose its texts, so a test compares them with every
+column of every table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from turnspan_clickhouse.rows import loop_tables as loop
-from turnspan_clickhouse.rows.consortium_tables import Consortium
-from turnspan_clickhouse.rows.tables import (
-    ContextAssemblyRow,
-    ContextItemRow,
-    Definition,
-    LlmCall,
-    MessageRow,
-    Record,
-    RunningCall,
-)
+from turnspan_clickhouse.rows.owner_columns import BELONGING
+from turnspan_clickhouse.rows.tables import Definition, MessageRow, Record
+from turnspan_records.keeping.lines import BY_TABLE
 
 ContentTable: TypeAlias = Literal["definition", "message"]
 
@@ -33,30 +25,22 @@ class Reference:
     record: type[Record]
     column: str
     to: ContentTable
-    many: bool = False
 
     @property
-    def hashes(self) -> str:
-        """The column's hashes as an array, in SQL."""
-        return self.column if self.many else f"[{self.column}]"
+    def many(self) -> bool:
+        """Whether each value is an array of hashes."""
+        return self.to == "message"
 
 
-REFERENCES: Final[tuple[Reference, ...]] = (
-    Reference(LlmCall, "input_messages", "message", many=True),
-    Reference(LlmCall, "output_messages", "message", many=True),
-    Reference(LlmCall, "system_prompt", "definition"),
-    Reference(LlmCall, "tool_definitions", "definition"),
-    Reference(LlmCall, "context_assembled", "definition"),
-    Reference(RunningCall, "input_messages", "message", many=True),
-    Reference(RunningCall, "system_prompt", "definition"),
-    Reference(RunningCall, "tool_definitions", "definition"),
-    Reference(ContextAssemblyRow, "context_hash", "definition"),
-    Reference(ContextItemRow, "content_hash", "definition"),
-    Reference(Consortium, "prompt", "definition"),
-    Reference(Consortium, "final_text", "definition"),
-    Reference(loop.ArtifactRow, "content", "definition"),
-    Reference(loop.AgentVersion, "content", "definition"),
-)
+def _references() -> Iterator[Reference]:
+    for table, known in BELONGING.items():
+        for column in known.messages:
+            yield Reference(BY_TABLE[table], column, "message")
+        for column in known.definitions:
+            yield Reference(BY_TABLE[table], column, "definition")
+
+
+REFERENCES: Final = tuple(_references())
 
 CONTENTS: Final[dict[ContentTable, type[Record]]] = {
     "definition": Definition,
@@ -80,7 +64,7 @@ def referring(to: ContentTable) -> dict[type[Record], str]:
     found: dict[type[Record], list[str]] = {}
     for one in REFERENCES:
         if one.to == to:
-            found.setdefault(one.record, []).append(one.hashes)
+            found.setdefault(one.record, []).append(one.column if one.many else f"[{one.column}]")
     return {record: f"arrayConcat({', '.join(hashes)})" for record, hashes in found.items()}
 
 
