@@ -23,13 +23,7 @@ from turnspan_records.importing.home_tables.conversation import (
     tool_results,
 )
 from turnspan_records.importing.home_tables.fields import Fields
-from turnspan_records.importing.home_tables.part import (
-    PartMaker,
-    RowValues,
-    TableScopes,
-    Where,
-    seconds_of,
-)
+from turnspan_records.importing.home_tables.part import PartMaker, RowValues, Where, seconds_of
 from turnspan_records.importing.home_tables.turns import OpenTurn
 
 KIND: Final = "agent-telemetry"
@@ -50,17 +44,12 @@ _MAX_COUNT: Final = 2**32 - 1
 class TelemetryRow:
     """One row of the log; what is common to its kinds is read first."""
 
-    def __init__(
-        self, fields: Fields, columns: Mapping[str, object], scopes: TableScopes, maker: PartMaker
-    ) -> None:
+    def __init__(self, fields: Fields, maker: PartMaker) -> None:
         self._fields = fields
-        self._columns = columns
-        self._scopes = scopes
         self._maker = maker
         self.type = fields.text("record_type")
-        self.session = fields.text("session_id")
-        self.group = fields.text("turn_id")
-        """Its turn, where the table says it."""
+        self._session = fields.text("session_id")
+        fields.text("turn_id")  # read: the log gives each row its turn
         self.end = fields.time(TIME)
         self._project = fields.text("project_id")
         self._duration = self._read_duration()
@@ -87,7 +76,7 @@ class TelemetryRow:
         return self.end - self._duration, self.end
 
     def _where(self, turn: OpenTurn) -> Where:
-        return self._scopes.where(turn.name, self.session, self._project or self._scopes.kind)
+        return self._maker.scopes.where(turn.name, self._session, self._project or KIND)
 
     def figures(self) -> tuple[Decimal | None, int]:
         """What a call cost, and how many of its tools failed; nothing is made of the row."""
@@ -104,10 +93,9 @@ class TelemetryRow:
         cost = self._cost(attributes)
         failed = sum(result.failed for result in results)
         attributes[semconv.ROUND] = number = turn.add_call(cost, failed)
-        has_prompt = "system_prompt" in self._columns
         said = RowValues(
             {"duration": seconds_of(self._duration)},
-            system_prompt=fields.text("system_prompt") if has_prompt else None,
+            system_prompt=fields.text_of_column("system_prompt"),
         )
         content = self._content(asked)
         fields.not_understood("tool_calls", unknown)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from turnspan import semconv
@@ -12,12 +11,7 @@ from turnspan.turn.turn import Turn
 from turnspan_records.importing import ids
 from turnspan_records.importing.home_tables.conversation import asked_tools, response_of
 from turnspan_records.importing.home_tables.fields import Fields
-from turnspan_records.importing.home_tables.part import (
-    PartMaker,
-    RowValues,
-    TableScopes,
-    seconds_of,
-)
+from turnspan_records.importing.home_tables.part import PartMaker, RowValues, seconds_of
 
 KIND: Final = "ephemera"
 TABLE: Final = "ephemera_agent_log"
@@ -40,12 +34,8 @@ _NO_FLAG: Final = ("", "0")
 class EphemeraRow:
     """A row: a turn, its call, and judgments of the turn."""
 
-    def __init__(
-        self, fields: Fields, columns: Mapping[str, object], scopes: TableScopes, maker: PartMaker
-    ) -> None:
+    def __init__(self, fields: Fields, maker: PartMaker) -> None:
         self._fields = fields
-        self._columns = columns
-        self._scopes = scopes
         self._maker = maker
         self._start = fields.time(TIME)
         lasted = fields.number("duration_ms")
@@ -56,7 +46,7 @@ class EphemeraRow:
         self._tools, unknown = asked_tools(fields.json("tool_calls"))
         fields.not_understood("tool_calls", unknown)
         session, project = fields.text("session_id"), fields.text("project_id")
-        self._where = scopes.where(self._name, session, project or KIND)
+        self._where = maker.scopes.where(self._name, session, project or KIND)
         self._asked = fields.text("user_turn")
         self._model = fields.text("model")
         self._tokens = (fields.integer("input_tokens"), fields.integer("output_tokens"))
@@ -71,7 +61,6 @@ class EphemeraRow:
 
     def _add_call(self) -> None:
         fields, asked = self._fields, self._asked
-        has_prompt = "system_prompt" in self._columns
         self._maker.span(
             f"chat {self._model}".strip(),
             self._where,
@@ -94,7 +83,7 @@ class EphemeraRow:
             ),
             said=RowValues(
                 self._duration,
-                system_prompt=fields.text("system_prompt") if has_prompt else None,
+                system_prompt=fields.text_of_column("system_prompt"),
                 context=fields.text("context_assembled"),
             ),
             error=self._error,
@@ -164,7 +153,7 @@ class EphemeraRow:
     ) -> None:
         self._maker.part.facts.append(
             Judgment(
-                self._scopes.resource(self._where.project).attributes,
+                self._maker.scopes.resource(self._where.project).attributes,
                 *("turn", self._where.turn_id, kind, ids.hex_id(KIND, kind, self._name)),
                 outcome=outcome,
                 training_flag=training_flag,

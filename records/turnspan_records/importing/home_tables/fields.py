@@ -51,6 +51,10 @@ class Fields:
         self._read.add(name)
         return self._row.get(name) or ""
 
+    def text_of_column(self, name: str) -> str | None:
+        """As ``text``; None where the table does not have the column."""
+        return self.text(name) if name in self._columns else None
+
     def keep(self, name: str) -> None:
         """Keep a column's value beside the record, as it is."""
         value = self._row.get(name)

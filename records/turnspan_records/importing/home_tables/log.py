@@ -17,7 +17,7 @@ from turnspan_records.importing.home_tables.database import (
 from turnspan_records.importing.home_tables.fields import Fields
 from turnspan_records.importing.home_tables.part import PartMaker, TableScopes
 from turnspan_records.importing.home_tables.table_chunks import Chunk, Row, Table, TablePosition
-from turnspan_records.importing.sources import Part, Problem, SourceLogError
+from turnspan_records.importing.sources import Part, SourceLogError
 
 AskPassword = Callable[[], str]
 
@@ -86,8 +86,8 @@ class HomeTable:
     def _add(self, chunk: Chunk, maker: PartMaker) -> None:
         raise NotImplementedError
 
-    def _fields(self, row: Row, problems: list[Problem]) -> Fields:
-        return Fields(row, self._columns, self._table.key, self._zone, problems)
+    def _fields(self, row: Row, maker: PartMaker) -> Fields:
+        return Fields(row, self._columns, self._table.key, self._zone, maker.part.problems)
 
     def _connect(self, ask_password: AskPassword | None) -> Database:
         try:
@@ -122,6 +122,5 @@ class Ephemera(HomeTable):
 
     def _add(self, chunk: Chunk, maker: PartMaker) -> None:
         for row in chunk.rows:
-            fields = self._fields(row, maker.part.problems)
-            ephemera.EphemeraRow(fields, self._columns, self._scopes, maker).add()
+            ephemera.EphemeraRow(self._fields(row, maker), maker).add()
             maker.part.seen[self.table, "a turn and its call"] += 1

@@ -44,10 +44,7 @@ class Where:
     @property
     def attributes(self) -> dict[str, Any]:
         """What each of the spans says."""
-        return {
-            semconv.CONVERSATION_ID: self.session or None,
-            semconv.TURN_ID: self.turn_id,
-        }
+        return {semconv.CONVERSATION_ID: self.session or None, semconv.TURN_ID: self.turn_id}
 
 
 @dataclass(slots=True)
@@ -89,7 +86,7 @@ class PartMaker:
     """Makes a part."""
 
     def __init__(self, scopes: TableScopes) -> None:
-        self._scopes = scopes
+        self.scopes = scopes
         self.captured = config.active().capture_content
         """Whether content may be recorded at all."""
         self.part = Part(amend=self._amend)
@@ -119,8 +116,8 @@ class PartMaker:
             start_time=start,
             end_time=end,
             attributes={**where.attributes, **own},
-            resource=self._scopes.resource(where.project),
-            scope=self._scopes.scope,
+            resource=self.scopes.resource(where.project),
+            scope=self.scopes.scope,
             kind=SpanKind.INTERNAL,
             error=error or None,
         )

@@ -76,11 +76,17 @@ class PostgreSql(Database):
     def columns(self, address: Address) -> list[TableColumn]:
         """The columns of a table."""
         table = self.quoted(*address.names).replace("%%", "%")
+        found = self.rows(statement("importing/postgresql_columns"), (table,))
         return [
-            _column(str(name), str(type_), is_key == "true")
-            for name, type_, is_key in self.rows(
-                statement("importing/postgresql_columns"), (table,)
+            TableColumn(
+                str(name),
+                str(type_),
+                is_key == "true",
+                is_integer=type_ in _INTEGERS,
+                is_instant=str(type_).startswith("timestamp")
+                and str(type_).endswith("with time zone"),
             )
+            for name, type_, is_key in found
         ]
 
     def text_of(self, column: TableColumn) -> str:
@@ -117,13 +123,3 @@ class PostgreSql(Database):
         if error.sqlstate in _WRONG_PASSWORD or no_password or "password authentication" in why:
             return LoginRefusedError(f"PostgreSQL refuses the login: {why}.")
         return SourceLogError(f"PostgreSQL: {why}.")
-
-
-def _column(name: str, type_: str, is_key: bool) -> TableColumn:
-    return TableColumn(
-        name,
-        type_,
-        is_key,
-        is_integer=type_ in _INTEGERS,
-        is_instant=type_.startswith("timestamp") and type_.endswith("with time zone"),
-    )

@@ -61,8 +61,7 @@ class AgentTelemetry(HomeTable):
         return row[self._table.key.name] or ""
 
     def _read(self, row: Row, maker: PartMaker) -> TelemetryRow:
-        fields = self._fields(row, maker.part.problems)
-        return TelemetryRow(fields, self._columns, self._scopes, maker)
+        return TelemetryRow(self._fields(row, maker), maker)
 
     def _peek(self, row: Row) -> TelemetryRow:
         """A row that is looked at because of another one: nothing is made of it."""
