@@ -43,10 +43,7 @@ class SpanJoiner:
             groups.join(groups.group(f"session\0{session}".encode(errors="replace")), group)
         content = call.content()
         if isinstance(content, InferenceContent):
-            for other in self._joiner.groups_before(
-                content.dialect, content.request, content.response, group
-            ):
-                groups.join(other, group)
+            self._joiner.join(content.dialect, content.request, content.response, group, groups)
 
 
 _DIGITS: Final = Decimal("0.0000000001")

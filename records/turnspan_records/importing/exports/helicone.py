@@ -63,10 +63,7 @@ class Helicone:
             if request.event:
                 continue
             call = request.call
-            for other in self._joiner.groups_before(
-                call.endpoint.dialect, call.request, call.response, group
-            ):
-                groups.join(other, group)
+            self._joiner.join(call.endpoint.dialect, call.request, call.response, group, groups)
         return [LeftOut(why, count) for why, count in left.items()]
 
     def part(self, lines: Sequence[Read], keys: set[bytes]) -> Part:

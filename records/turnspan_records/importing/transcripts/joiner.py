@@ -20,6 +20,7 @@ from turnspan_clickhouse.normalise.history_keys import (
     ReplyKeys,
     extended,
 )
+from turnspan_records.importing.files.groups import Groups
 
 MAX_KNOWN: Final = 200_000
 """Answers that are remembered: a conversation is gone on with before so many others answer."""
@@ -34,18 +35,19 @@ class Joiner:
         self._reader = HistoryReader()
         self._known: OrderedDict[int, int] = OrderedDict()
 
-    def groups_before(self, dialect: str, request: Any, response: Any, group: int) -> list[int]:
-        """The groups of earlier calls that a call goes on with; its own is remembered."""
+    def join(self, dialect: str, request: Any, response: Any, group: int, groups: Groups) -> None:
+        """Join a call's group with those of earlier calls that it goes on with."""
         parts = split_request(dialect, request)
         said = [self._reader.message(dialect, raw) for raw in parts.messages_raw]
         chains = list(accumulate((each.key for each in said), extended, initial=START))
-        found = self._before(said, chains, parts)
+        before = self._before(said, chains, parts)
         for key in self._answered(dialect, response, chains[-1]):
             self._known[key] = group
             self._known.move_to_end(key)
         while len(self._known) > MAX_KNOWN:
             self._known.popitem(last=False)
-        return found
+        for other in before:
+            groups.join(other, group)
 
     def _before(
         self, said: list[HistoryMessage], chains: list[int], parts: RequestParts

@@ -55,18 +55,14 @@ class Transcripts:
             groups.add(groups.group(b""), read.place)
             return ()
         if said.custom_id:
-            groups.add(
-                groups.group(f"batch\0{said.custom_id}".encode(errors="replace")), read.place
-            )
+            batch = f"batch\0{said.custom_id}".encode(errors="replace")
+            groups.add(groups.group(batch), read.place)
             return ()
         session = _session(said)
         group = groups.group(f"session\0{session}".encode(errors="replace") if session else b"")
         groups.add(group, read.place)
         endpoint = self._provider.endpoint(said)
-        for other in self._joiner.groups_before(
-            endpoint.dialect, said.request, said.response, group
-        ):
-            groups.join(other, group)
+        self._joiner.join(endpoint.dialect, said.request, said.response, group, groups)
         return ()
 
     def _said(self, value: Any) -> Exchange | SourceTranscript:
