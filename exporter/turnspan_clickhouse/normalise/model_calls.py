@@ -150,8 +150,8 @@ class ModelCalls:
         if len(within) > 1 and len({id(c) for c in within if not c.error_type}) > 1:
             return  # around several calls, none of them another one's next try: it is no call
         inner = within[-1] if within else None
-        if inner is None and self.nesting.is_inside_counted(facts):
-            inner = self.nesting.counted_around(facts)
+        if inner is None and facts.parent_span_id in self.nesting.ended:
+            inner = self.nesting.ended[facts.parent_span_id]
             if inner is None or not same_call(inner, row.operation):
                 if row.turn_id and not facts.foreign:
                     self._decorated.same(row)

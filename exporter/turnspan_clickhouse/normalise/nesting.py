@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.runtime.mypyc import mypyc_attr
+from turnspan.turn.turn import TokenUsage
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.rows.native_types import EncodedMap
 from turnspan_clickhouse.rows.tables import NO_HASH, LlmCall, ToolCall, TurnSummary
@@ -52,7 +53,8 @@ class Nesting:
 
     def __init__(self) -> None:
         self._traces: OrderedDict[str, dict[str, ChildRows]] = OrderedDict()
-        self._ended: OrderedDict[str, LlmCall | None] = OrderedDict()
+        self.ended: OrderedDict[str, LlmCall | None] = OrderedDict()
+        """The calls that count already, by span id: their rows, where they are known."""
 
     def ended_inside(self, facts: SpanFacts) -> ChildRows | None:
         """The rows of what ended inside this span, which has now ended itself."""
@@ -85,17 +87,9 @@ class Nesting:
 
     def counted(self, span_id: str, row: LlmCall | None = None) -> None:
         """Remember that a call counts: what ends inside it later (a stream) is the same one."""
-        self._ended[span_id] = row
-        if len(self._ended) > MAX_TRACES:
-            self._ended.popitem(last=False)
-
-    def is_inside_counted(self, facts: SpanFacts) -> bool:
-        """Whether the span directly around this one is a call that counts already."""
-        return facts.parent_span_id in self._ended
-
-    def counted_around(self, facts: SpanFacts) -> LlmCall | None:
-        """The row of the call directly around this span, if it counts already and is known."""
-        return self._ended.get(facts.parent_span_id)
+        self.ended[span_id] = row
+        if len(self.ended) > MAX_TRACES:
+            self.ended.popitem(last=False)
 
     def forget_trace(self, trace_id: str, calls: Iterable[str]) -> None:
         """Forget what waits in a trace; that these calls count stays known."""
@@ -112,41 +106,19 @@ def same_call(inner: LlmCall, operation: str) -> bool:
 
 
 _FILLED = (
-    "provider",
-    "operation",
-    "request_model",
-    "response_model",
-    "response_id",
-    "stream",
-    "stream_outcome",
-    "finish_reasons",
-    "response_text",
-    "response_thoughts",
-    "tool_calls",
-    "input_messages",
-    "output_messages",
-    "system_prompt",
-    "tool_definitions",
-    "context_assembled",
-    "request_parameters",
-    "agent_name",
-    "agent_version",
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "reasoning_tokens",
-    "time_to_first_chunk",
-    "cost_usd",
-    "price_version",
+    *("provider", "operation", "request_model", "response_model", "response_id", "stream"),
+    *("stream_outcome", "finish_reasons", "response_text", "response_thoughts", "tool_calls"),
+    *("input_messages", "output_messages", "system_prompt", "tool_definitions"),
+    *("context_assembled", "request_parameters", "agent_name", "agent_version"),
+    *(*TokenUsage.__slots__, "time_to_first_chunk", "cost_usd", "price_version"),
 )
+_OF_A_TOOL = ("name", "call_id", "type", "arguments", "result", "error_type", "error_message")
 _DECIDED = semconv.CODING_DECISION.encode()
 _OF_THE_SDK = ("scope_name", "duration", "tries", "tokens_estimated", "error_type", "error_message")
 """What is the better source's alone: how long it took, and how it failed, each sees in its way."""
 TOLD: Final = frozenset(
     {
-        *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
-        *("reasoning_tokens", "cost_usd", "error_type", "finish_reasons", "tool_calls"),
+        *(*TokenUsage.__slots__, "cost_usd", "error_type", "finish_reasons", "tool_calls"),
         *("response_text", "duration"),
     }
 )
@@ -169,17 +141,7 @@ def fill(row: ToolCall | TurnSummary, other: ToolCall | TurnSummary, *names: str
 
 def enrich_tool(inner: ToolCall, outer: ToolCall) -> bool:
     """Fill what the inner tool's row does not know from the outer's; whether anything was."""
-    changed = fill(
-        inner,
-        outer,
-        "name",
-        "call_id",
-        "type",
-        "arguments",
-        "result",
-        "error_type",
-        "error_message",
-    )
+    changed = fill(inner, outer, *_OF_A_TOOL)
     if outer.failed and not inner.failed:
         inner.failed = changed = True
     return _add_decision(inner, outer) or changed
