@@ -7,7 +7,7 @@ looked through once for each text, since the next call brings it again.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from turnspan import semconv
@@ -105,7 +105,8 @@ class ContextTexts:
         else:
             found = [one for one in self._near(row) if _is_sent(one, request, row.input_messages)]
             if found:
-                note(row, semconv.CONTEXT_ID, ",".join(dict.fromkeys(_ids(found))))
+                ids = dict.fromkeys(one.assembly_id for one in found)
+                note(row, semconv.CONTEXT_ID, ",".join(ids))
         if found and batch.redactor.settings.capture_content:
             longest = max(found, key=lambda one: len(one.text))
             row.context_assembled = land(longest.text, row.project, when, message_store, batch)
@@ -121,10 +122,6 @@ class ContextTexts:
 
     def _of(self, key: str) -> Sequence[_Text]:
         return self._by_key.get(key, ())
-
-
-def _ids(texts: Iterable[_Text]) -> list[str]:
-    return [one.assembly_id for one in texts]
 
 
 def land(text: str, project: str, when: int, message_store: MessageStore, batch: Batch) -> bytes:

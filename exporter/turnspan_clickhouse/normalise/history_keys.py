@@ -127,7 +127,7 @@ class HistoryReader:
         data = text.encode("utf-8", "replace")
         return int.from_bytes(blake2b(data, digest_size=8, key=self._salt).digest(), "big") or 1
 
-    def message(self, dialect: str, raw: Any, default_role: str = "user") -> HistoryMessage:
+    def message(self, dialect: str, raw: Any) -> HistoryMessage:
         """Read one message as its provider writes it."""
         raw = as_dict_message(raw)
         if is_dict(raw):  # without a conversion, as most are
@@ -139,7 +139,7 @@ class HistoryReader:
                 if role == "tool" and type(call_id) is str:
                     part: Part = {"type": TOOL_CALL_RESPONSE, "id": call_id, "response": content}
                     return self._of({"role": role, "parts": [part]})
-        return self._of(convert_message(dialect, raw, default_role=default_role))
+        return self._of(convert_message(dialect, raw))
 
     def answers(self, messages: list[Message], one_choice: bool) -> list[ReplyKeys]:
         """A reply's choices, from its messages in the GenAI schema."""

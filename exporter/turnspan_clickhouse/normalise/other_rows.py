@@ -113,7 +113,8 @@ def turn_summary(
     row.status = FINAL
     row.agent_name = text(a.get(semconv.AGENT_NAME))
     row.agent_version = agent_version(a)
-    row.stop_reason = _stop_reason(facts)
+    reason = text(a.get(semconv.TURN_STOP_REASON))
+    row.stop_reason = reason or ("error" if facts.error_type else "completed")
     row.stop_detail = text(a.get(semconv.TURN_STOP_DETAIL))
     row.turn_intent = text(a.get(semconv.TURN_INTENT))
     row.chat_mode = text(a.get(semconv.TURN_CHAT_MODE)) or "unknown"
@@ -254,13 +255,6 @@ def _plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
         key: list(cast("Iterable[Any]", value)) if isinstance(value, tuple) else value
         for key, value in attributes.items()
     }
-
-
-def _stop_reason(facts: SpanFacts) -> str:
-    reason = text(facts.attributes.get(semconv.TURN_STOP_REASON))
-    if reason:
-        return reason
-    return "error" if facts.error_type else "completed"
 
 
 def _user_message(content: TurnContent) -> Any:

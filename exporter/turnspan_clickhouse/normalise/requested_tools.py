@@ -113,12 +113,6 @@ def rewrite(row: LlmCall | ToolCall | TurnSummary, batch: Batch) -> None:
         batch.add(row)
 
 
-def _next_by_name(pending: dict[str, RequestedTool], name: str) -> RequestedTool | None:
-    """The first of this name that still waits; it does so no more."""
-    found = next((key for key, asked in pending.items() if asked.name == name), None)
-    return None if found is None else pending.pop(found)
-
-
 @dataclass(frozen=True, slots=True)
 class Execution:
     """A tool call that only the messages tell of."""
@@ -134,7 +128,8 @@ class Execution:
         call_id, name = str(part.get("id") or ""), part.get("name")
         asked = pending.pop(call_id, None)
         if asked is None and not call_id and isinstance(name, str) and name:
-            asked = _next_by_name(pending, name)
+            first = next((key for key, waits in pending.items() if waits.name == name), "")
+            asked = pending.pop(first, None)
         elif asked is None and not call_id and pending:
             asked = pending.pop(next(iter(pending)))
         if asked is None:
