@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from typing import TypeVar, cast
 
 from turnspan.redaction.redactor import Redactor
 from turnspan_clickhouse.rows.tables import Record
+
+_R = TypeVar("_R", bound=Record)
 
 
 class Clock:
@@ -41,6 +44,10 @@ class Batch:
             self.rows[type(row)] = [row]
         else:
             rows.append(row)
+
+    def of(self, record: type[_R]) -> list[_R]:
+        """The rows of a table."""
+        return cast("list[_R]", self.rows.get(record, []))
 
     def __len__(self) -> int:
         return sum(len(rows) for rows in self.rows.values())

@@ -59,9 +59,7 @@ def amending(costs: Mapping[str, Decimal], version: str) -> Callable[[Batch], No
     def amend(batch: Batch) -> None:
         added = _add_costs(batch, costs, version)
         users = _users(batch)
-        for turn in batch.rows.get(TurnSummary, []):
-            if not isinstance(turn, TurnSummary):
-                continue
+        for turn in batch.of(TurnSummary):
             if turn.turn_id in added:
                 turn.cost_usd = (turn.cost_usd or Decimal(0)) + added[turn.turn_id]
             turn.user_id = turn.user_id or users.get(turn.trace_id, "")
@@ -72,11 +70,9 @@ def amending(costs: Mapping[str, Decimal], version: str) -> Callable[[Batch], No
 def _add_costs(batch: Batch, costs: Mapping[str, Decimal], version: str) -> dict[str, Decimal]:
     """Write the costs; returns what was added, by turn."""
     added: dict[str, Decimal] = {}
-    for row in batch.rows.get(LlmCall, []) if costs else ():
-        if not isinstance(row, LlmCall) or row.cost_usd is not None:
-            continue
+    for row in batch.of(LlmCall):
         cost = costs.get(row.span_id)
-        if cost is not None:
+        if row.cost_usd is None and cost is not None:
             row.cost_usd, row.price_version = cost.quantize(_DIGITS), version
             added[row.turn_id] = added.get(row.turn_id, Decimal(0)) + row.cost_usd
     return added
@@ -85,11 +81,8 @@ def _add_costs(batch: Batch, costs: Mapping[str, Decimal], version: str) -> dict
 def _users(batch: Batch) -> dict[str, str]:
     """The users by trace, as the spans' rows have them: masked where they have to be."""
     users: dict[str, str] = {}
-    for row in batch.rows.get(SpanRow, []):
-        if not isinstance(row, SpanRow):
-            continue
-        said = row.attributes
-        user = (said.texts() if isinstance(said, EncodedMap) else said).get(semconv.USER_ID)
+    for row in batch.of(SpanRow):
+        user = EncodedMap.of(row.attributes).texts().get(semconv.USER_ID)
         if user:
             users.setdefault(row.trace_id, user)
     return users

@@ -130,13 +130,12 @@ class PartMaker:
 
     def _amend(self, batch: Batch) -> None:
         """Put in what the source says."""
-        tools = batch.rows.get(ToolCall)
-        if tools:  # what else messages tell of tools depends on which calls are in this part
-            tools[:] = [row for row in tools if getattr(row, "scope_name", "") != DERIVED]
+        # What else messages tell of tools depends on which calls are in this part.
+        tools = batch.of(ToolCall)
+        tools[:] = [row for row in tools if row.scope_name != DERIVED]
         store = MessageStore()
-        for row in (*batch.rows.get(LlmCall, ()), *batch.rows.get(TurnSummary, ())):
-            if not isinstance(row, (LlmCall, TurnSummary)):
-                continue
+        rows: list[LlmCall | TurnSummary] = [*batch.of(LlmCall), *batch.of(TurnSummary)]
+        for row in rows:
             said = self._said.get(row.span_id)
             if said is None:
                 continue
