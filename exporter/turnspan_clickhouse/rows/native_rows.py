@@ -52,18 +52,9 @@ class NullableColumn(NativeColumn):
     """Cells, and which of them are none."""
 
     def __init__(self, nulls: bytes, inner: NativeColumn) -> None:
-        super().__init__(b"", ())
+        super().__init__(inner._data, inner._ends)
         self._nulls = nulls
         self._inner = inner
-
-    def cell(self, row: int) -> bytes:
-        """A row's cell."""
-        return self._inner.cell(row)
-
-    @property
-    def cells(self) -> list[bytes]:
-        """All cells."""
-        return self._inner.cells
 
     def take(self, rows: Sequence[int]) -> bytes:
         """The column with these rows only."""
