@@ -61,10 +61,6 @@ class Manifest:
         """Of all tables."""
         return sum(table.rows for table in self.tables.values())
 
-    def as_json(self) -> bytes:
-        """What the file has."""
-        return orjson.dumps(self, option=orjson.OPT_INDENT_2) + b"\n"
-
 
 class ArchiveWriter:
     """The tables of an archive that is being written; see ``writing``."""
@@ -96,7 +92,8 @@ class ArchiveWriter:
         }
         made = Manifest(FORMAT, __version__, self._schema, self._about, tables)
         _verify(self.folder, made, progress)
-        write_whole(self.folder / MANIFEST, made.as_json(), sync=True)
+        text = orjson.dumps(made, option=orjson.OPT_INDENT_2) + b"\n"
+        write_whole(self.folder / MANIFEST, text, sync=True)
         return made
 
     def close(self) -> None:
@@ -122,10 +119,7 @@ def writing(
     path = path.absolute()
     try:
         private_folder(path.parent)
-        with (
-            aside(path) as made,
-            contextlib.closing(ArchiveWriter(made, about, schema)) as writer,
-        ):
+        with aside(path) as made, contextlib.closing(ArchiveWriter(made, about, schema)) as writer:
             yield writer
             writer.whole(progress or silent)
         sync_folder(path.parent)

@@ -70,7 +70,7 @@ class _Decision:
         """Mark units: what the question of this name in ``sql`` finds."""
         sql = statement(question, **self._names, **fragments)
         given = self._window if "{window:" in sql else {}
-        self._work.command(sql, unit, given)
+        self._work.insert(sql, {**given, "record": unit})
 
     # -- turns ------------------
 

@@ -98,10 +98,7 @@ class Work:
     ) -> None:
         """Mark what is no row of a table: units that rows belong to."""
         names = {"week": of_week, "reason": reason, "key": key, "source": source, "where": where}
-        self.command(statement("keeping/mark", work=self.tables.work, **names), what, parameters)
-
-    def command(self, sql: str, what: str, parameters: Mapping[str, Any] | None = None) -> None:
-        """Run a statement about rows of a table, or units, in this pass; every version counts."""
+        sql = statement("keeping/mark", work=self.tables.work, **names)
         self.insert(sql, {**(parameters or {}), "record": what})
 
     def insert(self, sql: str, parameters: Mapping[str, Any]) -> None:
