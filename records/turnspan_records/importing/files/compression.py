@@ -60,10 +60,7 @@ def unpack(path: Path, packed: IO[bytes], packing: str) -> Iterator[bytes]:
     engine: zstd.Decompressor | None = None
     rest = b""
     some = False
-    while True:
-        data = rest or packed.read(_PIECE)
-        if not data:
-            break
+    while data := rest or packed.read(_PIECE):
         engine = engine or _engine(path, packing)
         try:
             piece = engine.decompress(data, 0 if packing == "gzip" else 2**62)  # all of it

@@ -107,15 +107,10 @@ def last_results(dialect: str, answer: Any, after: Sequence[Any]) -> tuple[list[
         known = [part for part in brought if str(part.get("id")) in asked]
         others += len(known) < len(message["parts"])
         for part in known:
-            call = asked[str(part["id"])]
-            found.append(
-                LastResult(
-                    str(part["id"]),
-                    str(call.get("name") or ""),
-                    call.get("arguments"),
-                    part.get("response"),
-                )
-            )
+            call_id = str(part["id"])
+            call = asked[call_id]
+            name = str(call.get("name") or "")
+            found.append(LastResult(call_id, name, call.get("arguments"), part.get("response")))
     return found, others
 
 
