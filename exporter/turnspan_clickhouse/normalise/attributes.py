@@ -55,16 +55,12 @@ EVERYWHERE: Final = frozenset(
 )
 """Attributes that have columns in the rows of calls, tools and turns."""
 
-_OWN_IDS: Final = frozenset(
-    {
-        semconv.TURN_ID,
-        semconv.TURN_PARENT_ID,
-        semconv.LINEAGE_ID,
-        semconv.ROLLOUT_ID,
-        semconv.ATTEMPT_ID,
-        semconv.TURN_AGENT_VERSION,
-    }
+IN_THE_LOOP: Final = frozenset(
+    {semconv.LINEAGE_ID, semconv.ROLLOUT_ID, semconv.ATTEMPT_ID, semconv.TURN_AGENT_VERSION}
 )
+"""Attributes by which calls and turns have their place in the improvement loop."""
+
+_OWN_IDS: Final = IN_THE_LOOP | {semconv.TURN_ID, semconv.TURN_PARENT_ID}
 _ID: Final = re.compile(r"[0-9a-f]{16}(?:[0-9a-f]{16}(?:[0-9a-f]{32})?)?")
 """Ids of ours: random or hashes, so there is nothing in them to hide, and records are joined by
 them."""

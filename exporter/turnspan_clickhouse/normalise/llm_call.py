@@ -23,7 +23,7 @@ from turnspan.redaction.truncate import limit_parts
 from turnspan.runtime.type_guards import is_list
 from turnspan.tracing.content_store import InferenceContent
 from turnspan.turn.turn import TokenUsage
-from turnspan_clickhouse.normalise.attributes import EVERYWHERE
+from turnspan_clickhouse.normalise.attributes import EVERYWHERE, IN_THE_LOOP
 from turnspan_clickhouse.normalise.column_values import agent_version, integer, text
 from turnspan_clickhouse.normalise.content_columns import write_attribute, write_content
 from turnspan_clickhouse.normalise.message_store import MessageScope, MessageStore, system_text
@@ -33,31 +33,31 @@ from turnspan_clickhouse.pricing.prices import price_of_call
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.tables import NO_HASH, LlmCall
 
-_COLUMNS = EVERYWHERE | {
-    semconv.PROVIDER_NAME,
-    semconv.REQUEST_MODEL,
-    semconv.RESPONSE_MODEL,
-    semconv.RESPONSE_ID,
-    semconv.RESPONSE_FINISH_REASONS,
-    semconv.RESPONSE_TIME_TO_FIRST_CHUNK,
-    semconv.REQUEST_STREAM,
-    semconv.USAGE_INPUT_TOKENS,
-    semconv.USAGE_OUTPUT_TOKENS,
-    semconv.USAGE_CACHE_READ_INPUT_TOKENS,
-    semconv.USAGE_CACHE_WRITE_INPUT_TOKENS,
-    semconv.USAGE_REASONING_OUTPUT_TOKENS,
-    semconv.AGENT_VERSION,
-    semconv.TURN_AGENT_VERSION,
-    semconv.ROUND,
-    semconv.TRIES,
-    semconv.STREAM_OUTCOME,
-    semconv.TOKENS_ESTIMATED,
-    semconv.LINEAGE_ID,
-    semconv.ROLLOUT_ID,
-    semconv.ATTEMPT_ID,
-    semconv.CONSORTIUM_ID,
-    semconv.CONSORTIUM_ROLE,
-}
+_COLUMNS = (
+    EVERYWHERE
+    | IN_THE_LOOP
+    | {
+        semconv.PROVIDER_NAME,
+        semconv.REQUEST_MODEL,
+        semconv.RESPONSE_MODEL,
+        semconv.RESPONSE_ID,
+        semconv.RESPONSE_FINISH_REASONS,
+        semconv.RESPONSE_TIME_TO_FIRST_CHUNK,
+        semconv.REQUEST_STREAM,
+        semconv.USAGE_INPUT_TOKENS,
+        semconv.USAGE_OUTPUT_TOKENS,
+        semconv.USAGE_CACHE_READ_INPUT_TOKENS,
+        semconv.USAGE_CACHE_WRITE_INPUT_TOKENS,
+        semconv.USAGE_REASONING_OUTPUT_TOKENS,
+        semconv.AGENT_VERSION,
+        semconv.ROUND,
+        semconv.TRIES,
+        semconv.STREAM_OUTCOME,
+        semconv.TOKENS_ESTIMATED,
+        semconv.CONSORTIUM_ID,
+        semconv.CONSORTIUM_ROLE,
+    }
+)
 
 
 def llm_call(facts: SpanFacts, batch: Batch) -> LlmCall:

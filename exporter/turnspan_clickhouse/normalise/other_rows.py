@@ -19,7 +19,7 @@ from turnspan.redaction.redactor import Redactor
 from turnspan.runtime import otel_private
 from turnspan.tracing.content_store import StartedTurn, ToolContent, TurnContent
 from turnspan.turn.tool_failure import tool_failed
-from turnspan_clickhouse.normalise.attributes import EVERYWHERE, Cleaner
+from turnspan_clickhouse.normalise.attributes import EVERYWHERE, IN_THE_LOOP, Cleaner
 from turnspan_clickhouse.normalise.column_values import agent_version, integer, text
 from turnspan_clickhouse.normalise.content_columns import write_content
 from turnspan_clickhouse.normalise.llm_call import usage_of
@@ -43,34 +43,34 @@ _TOOL_COLUMNS = EVERYWHERE | {
     semconv.ROUND,
 }
 
-_TURN_COLUMNS = EVERYWHERE | {
-    semconv.AGENT_VERSION,
-    semconv.TURN_AGENT_VERSION,
-    semconv.TURN_MODELS,
-    semconv.USER_ID,
-    semconv.TURN_PARENT_ID,
-    semconv.TURN_STOP_REASON,
-    semconv.TURN_STOP_DETAIL,
-    semconv.TURN_ROUNDS,
-    semconv.TURN_MAX_ROUNDS,
-    semconv.TURN_LLM_CALLS,
-    semconv.TURN_TOOL_CALLS,
-    semconv.TURN_TOOL_ERRORS,
-    semconv.TURN_SILENT_ROUNDS,
-    semconv.TURN_MAX_IDENTICAL_TOOL_STREAK,
-    semconv.TURN_NO_PROGRESS_ROUNDS,
-    semconv.TURN_INTENT,
-    semconv.TURN_CHAT_MODE,
-    semconv.TURN_TASK_TYPE,
-    semconv.TURN_TARGET,
-    semconv.USAGE_INPUT_TOKENS,
-    semconv.USAGE_OUTPUT_TOKENS,
-    semconv.LINEAGE_ID,
-    semconv.ROLLOUT_ID,
-    semconv.ATTEMPT_ID,
-    semconv.INPUT_MESSAGES,
-    semconv.OUTPUT_MESSAGES,
-}
+_TURN_COLUMNS = (
+    EVERYWHERE
+    | IN_THE_LOOP
+    | {
+        semconv.AGENT_VERSION,
+        semconv.TURN_MODELS,
+        semconv.USER_ID,
+        semconv.TURN_PARENT_ID,
+        semconv.TURN_STOP_REASON,
+        semconv.TURN_STOP_DETAIL,
+        semconv.TURN_ROUNDS,
+        semconv.TURN_MAX_ROUNDS,
+        semconv.TURN_LLM_CALLS,
+        semconv.TURN_TOOL_CALLS,
+        semconv.TURN_TOOL_ERRORS,
+        semconv.TURN_SILENT_ROUNDS,
+        semconv.TURN_MAX_IDENTICAL_TOOL_STREAK,
+        semconv.TURN_NO_PROGRESS_ROUNDS,
+        semconv.TURN_INTENT,
+        semconv.TURN_CHAT_MODE,
+        semconv.TURN_TASK_TYPE,
+        semconv.TURN_TARGET,
+        semconv.USAGE_INPUT_TOKENS,
+        semconv.USAGE_OUTPUT_TOKENS,
+        semconv.INPUT_MESSAGES,
+        semconv.OUTPUT_MESSAGES,
+    }
+)
 
 
 def tool_call(facts: SpanFacts, content: ToolContent | None, batch: Batch) -> ToolCall:
