@@ -108,10 +108,8 @@ class SharedAnswers:
             with contextlib.suppress(FileExistsError):
                 made = path.with_name(f"{_SALT}.{secrets.token_hex(8)}")
                 fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                try:
-                    os.write(fd, secrets.token_bytes(32))
-                finally:
-                    os.close(fd)
+                with os.fdopen(fd, "wb") as file:
+                    file.write(secrets.token_bytes(32))
                 try:
                     os.link(made, path)  # whole from the first moment, and never another's
                 finally:

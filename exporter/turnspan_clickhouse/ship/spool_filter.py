@@ -7,7 +7,6 @@ beside it. What they write after is left out when it lands.
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ import orjson
 from turnspan_clickhouse.errors import StoreBusyError
 from turnspan_clickhouse.files.atomic_files import remove, write_whole
 from turnspan_clickhouse.files.file_lock import FileLock
-from turnspan_clickhouse.files.held_files import BINARY
 from turnspan_clickhouse.files.lock_holders import holder
 from turnspan_clickhouse.rows.owner_columns import SESSION
 from turnspan_clickhouse.rows.tombstone_filter import Tombstones, sift
@@ -138,19 +136,15 @@ def _sift_rejected(
 
 def _without_answers(path: Path, tombstones: Tombstones) -> int:
     """Blank the lines of sessions, each in its place: another process appends to the file."""
-    blanked = 0
-    fd = os.open(path, os.O_RDWR | BINARY)
-    try:
-        at = 0
+    blanked = at = 0
+    with path.open("r+b", buffering=0) as file:
         for line in path.read_bytes().splitlines(keepends=True):
             body = line.rstrip(b"\n")
             if len(body) >= len(_NOBODY) and _forgotten(body, tombstones):
-                os.lseek(fd, at, os.SEEK_SET)
-                os.write(fd, _NOBODY.ljust(len(body)))
+                file.seek(at)
+                file.write(_NOBODY.ljust(len(body)))
                 blanked += 1
             at += len(line)
-    finally:
-        os.close(fd)
     return blanked
 
 

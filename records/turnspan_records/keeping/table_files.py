@@ -13,7 +13,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
-from turnspan_clickhouse.files import held_files
 from turnspan_clickhouse.rows.tables import Record
 from turnspan_records.access.whole_folders import hashed, new_file
 from turnspan_records.keeping.errors import ArchiveError
@@ -74,11 +73,8 @@ class TableFiles:
         self._groups.close()
         self._open = False
         for path in self._paths:
-            fd = os.open(path, os.O_RDWR | held_files.BINARY)
-            try:
-                os.fsync(fd)
-            finally:
-                os.close(fd)
+            with path.open("r+b") as file:
+                os.fsync(file.fileno())
         self._file.close()
 
     def hashes(self) -> Mapping[str, str]:
