@@ -23,8 +23,8 @@ from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access import Opener
+from turnspan_records.access.questions import ask
 from turnspan_records.importing.sources import ImportReport, Part, Problem, Restarting, SourceLog
-from turnspan_records.sql import statement
 
 Progress = Callable[[int, int], None]
 
@@ -92,8 +92,7 @@ def import_log(
 
 def position_of(store: Store, kind: str, source: str, project: str) -> tuple[str, int] | None:
     """How far a source is imported, and how many of its rows that took; None: not at all."""
-    given = {"project": project, "kind": kind, "source": source}
-    rows = store.query(statement("importing/position"), given).rows
+    rows = ask(store, "importing/position", project=project, kind=kind, source=source).rows
     return (str(rows[0][0]), int(rows[0][1])) if rows else None
 
 
@@ -101,12 +100,7 @@ class _Writer:
     """Makes rows of parts, and writes them."""
 
     def __init__(
-        self,
-        opener: Opener,
-        writer: SpoolWriter,
-        log: SourceLog,
-        report: ImportReport,
-        before: int,
+        self, opener: Opener, writer: SpoolWriter, log: SourceLog, report: ImportReport, before: int
     ) -> None:
         self._opener = opener
         self._spool = writer.spool
@@ -118,7 +112,7 @@ class _Writer:
         self._content.attach()
         self._normaliser = Normaliser(self._content, report.project, received=True)
         self._writer = writer
-        self._outbox = Outbox(self._writer, fsync=True)
+        self._outbox = Outbox(writer, fsync=True)
         self._clock = Clock()
         self._batch = self._new_batch()
         self._definitions: dict[tuple[str, bytes], Definition] = {}
