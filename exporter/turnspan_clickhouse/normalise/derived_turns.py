@@ -42,12 +42,7 @@ from turnspan_clickhouse.normalise.history_keys import (
     asks_anew,
     observe,
 )
-from turnspan_clickhouse.normalise.requested_tools import (
-    SCOPE,
-    asked_for,
-    is_forced,
-    requests_of,
-)
+from turnspan_clickhouse.normalise.requested_tools import SCOPE, asked_for, is_forced, requests_of
 from turnspan_clickhouse.normalise.shared_answers import SharedAnswers
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.normalise.turn_facts import note_rerun

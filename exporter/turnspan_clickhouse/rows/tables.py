@@ -355,14 +355,8 @@ _TABLES: dict[str, tuple[type[Record], tuple[str, ...]]] = {
     "tool_call": (ToolCall, (*_IN_SESSION, "span_id")),
     "message": (MessageRow, ("project", "scope", "hash")),
     "definition": (Definition, ("project", "hash")),
-    "context_assembly": (
-        ContextAssemblyRow,
-        (*_IN_SESSION, "assembly_id"),
-    ),
-    "context_item": (
-        ContextItemRow,
-        (*_IN_SESSION, "assembly_id", "item_id"),
-    ),
+    "context_assembly": (ContextAssemblyRow, (*_IN_SESSION, "assembly_id")),
+    "context_item": (ContextItemRow, (*_IN_SESSION, "assembly_id", "item_id")),
     "span": (SpanRow, ("project", "trace_id", "start_time", "span_id")),
     "import_position": (ImportPosition, ("project", "kind", "source")),
     "llm_call_running": (RunningCall, (*_IN_SESSION, "span_id")),

@@ -67,9 +67,7 @@ def interrupt_turns(store: Store, writers: Sequence[str]) -> int:
     return len(running)
 
 
-def _together(
-    families: Sequence[tuple[str, list[str]]],
-) -> Iterator[list[tuple[str, list[str]]]]:
+def _together(families: Sequence[tuple[str, list[str]]]) -> Iterator[list[tuple[str, list[str]]]]:
     """The families in parts that one statement can name."""
     some: list[tuple[str, list[str]]] = []
     named = 0

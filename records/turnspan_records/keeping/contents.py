@@ -15,13 +15,7 @@ from typing import Any, Final
 from turnspan_clickhouse.rows.record import Record
 from turnspan_clickhouse.rows.tables import LlmCall, TurnSummary
 from turnspan_records.keeping.keys import row_key
-from turnspan_records.keeping.references import (
-    CONTENT_KEY,
-    CONTENTS,
-    SCOPE,
-    ContentTable,
-    named,
-)
+from turnspan_records.keeping.references import CONTENT_KEY, CONTENTS, SCOPE, ContentTable, named
 from turnspan_records.keeping.work import Work
 from turnspan_records.sql import statement
 

@@ -12,13 +12,7 @@ from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from turnspan.content.model import as_dict, as_list, dumps_text
-from turnspan_records.importing.exports.exported_rows import (
-    Row,
-    listed,
-    mapping,
-    structure,
-    text,
-)
+from turnspan_records.importing.exports.exported_rows import Row, listed, mapping, structure, text
 from turnspan_records.importing.spans import resource_of, span_of
 from turnspan_records.importing.transcripts.fields import hex_number, nanoseconds, opened
 
