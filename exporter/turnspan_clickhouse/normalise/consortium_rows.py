@@ -7,13 +7,15 @@ Prompts, answers and syntheses do not, either; a member's answer is that of its 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from turnspan import semconv
 from turnspan.tracing import consortium_facts as told
 from turnspan.tracing.content_store import Fact
+from turnspan_clickhouse.normalise.column_values import integer, text
 from turnspan_clickhouse.normalise.requested_tools import rewrite
+from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.rows import consortium_tables as tables
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.record import Record
@@ -21,10 +23,6 @@ from turnspan_clickhouse.rows.tables import LlmCall
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.normalise.fact_rows import FactRows
-from collections.abc import Iterator
-
-from turnspan_clickhouse.normalise.column_values import integer, text
-from turnspan_clickhouse.normalise.span_facts import SpanFacts
 
 MAX_CALLS: Final = 2_048
 """Calls of arbiters that are remembered, over all runs."""
@@ -37,8 +35,6 @@ class ArbiterCalls:
     Of an arbiter that is remembered no more, or that asked in another process, the calls stay
     those of a final arbiter: what an iteration is, its own row and its number say.
     """
-
-    __slots__ = ("_calls", "_followed", "_held")
 
     def __init__(self) -> None:
         self._calls: OrderedDict[str, list[LlmCall]] = OrderedDict()
@@ -117,8 +113,6 @@ class _KnownRun:
 class ConsortiumSpans:
     """Makes the facts of runs, members and arbiters of their spans."""
 
-    __slots__ = ("_runs",)
-
     def __init__(self) -> None:
         self._runs: OrderedDict[str, _KnownRun] = OrderedDict()
 
@@ -156,33 +150,25 @@ class ConsortiumSpans:
 def _run(span: SpanFacts, run: str) -> Fact:
     said = span.raw
     return told.ConsortiumTold(
-        place=_place(span, run),
+        **_ended(span, run),
         name=text(said.get(semconv.CONSORTIUM_NAME)),
         strategy=text(said.get(semconv.CONSORTIUM_STRATEGY)),
         prompt=None,
-        started_at=span.start_time,
         status=text(said.get(semconv.CONSORTIUM_STATUS)),
         iterations=_number(said, semconv.CONSORTIUM_ITERATIONS),
         outer_id=text(said.get(semconv.CONSORTIUM_OUTER)),
         span_id=span.span_id,
-        duration=span.duration,
-        error_type=span.error_type,
-        error_message=span.error_message,
     )
 
 
 def _member(span: SpanFacts, run: str, iteration: int) -> Fact:
     said = span.raw
     return told.MemberAnswered(
-        place=_place(span, run),
+        **_ended(span, run),
         iteration=iteration,
         member_id=span.span_id,
         model=text(said.get(semconv.CONSORTIUM_MODEL)),
         instance=text(said.get(semconv.CONSORTIUM_INSTANCE)),
-        started_at=span.start_time,
-        duration=span.duration,
-        error_type=span.error_type,
-        error_message=span.error_message,
     )
 
 
@@ -192,24 +178,26 @@ def _arbiter(span: SpanFacts, run: str, iteration: int) -> Fact:
     ranking: Any = said.get(semconv.CONSORTIUM_RANKING)
     ranked: Any = ranking if type(ranking) in (list, tuple) else ()
     return told.ArbiterDecided(
-        place=_place(span, run),
+        **_ended(span, run),
         iteration=iteration,
         arbiter_id=span.span_id,
         model=text(said.get(semconv.CONSORTIUM_MODEL)),
-        started_at=span.start_time,
         ranking=tuple(map(text, ranked[:_MOST_RANKED])),
         confidence=float(confidence) if isinstance(confidence, (int, float)) else None,
         needs_iteration=needs if isinstance(needs, bool) else None,
-        duration=span.duration,
-        error_type=span.error_type,
-        error_message=span.error_message,
     )
 
 
-def _place(span: SpanFacts, run: str) -> told.ConsortiumPlace:
-    return told.ConsortiumPlace(
-        span.span.resource.attributes, run, span.session_id, span.turn_id, span.trace_id
-    )
+def _ended(span: SpanFacts, run: str) -> dict[str, Any]:
+    """What every fact of a run says of its span: where, when and how it ended."""
+    resource = span.span.resource.attributes
+    return {
+        "place": told.ConsortiumPlace(resource, run, span.session_id, span.turn_id, span.trace_id),
+        "started_at": span.start_time,
+        "duration": span.duration,
+        "error_type": span.error_type,
+        "error_message": span.error_message,
+    }
 
 
 def _number(said: dict[str, Any], key: str) -> int:

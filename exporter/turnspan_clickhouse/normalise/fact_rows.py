@@ -33,8 +33,6 @@ from turnspan_clickhouse.rows.batch import Batch
 class FactRows:
     """Adds the rows of facts to batches."""
 
-    __slots__ = ("arbiters", "cleaner", "contexts", "message_store", "origins", "redactor")
-
     def __init__(
         self,
         origins: Origins,
