@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
@@ -15,7 +15,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from turnspan import semconv
 from turnspan.content.model import as_dict, dumps_text
-from turnspan_clickhouse.foreign_dialects import langfuse
+from turnspan_clickhouse.foreign_dialects import base, langfuse
 from turnspan_records.importing import ids
 from turnspan_records.importing.exports.exported_rows import (
     Row,
@@ -178,17 +178,14 @@ def _metadata(row: Row, prefix: str) -> Row:
     said = structure(row, "metadata")
     fields = as_dict(said)
     if fields is None:
-        return {} if said is None else {prefix: _text(said)}
-    return {f"{prefix}.{key}": _text(value) for key, value in fields.items() if value is not None}
+        return {} if said is None else {prefix: base.text(said)}
+    items = fields.items()
+    return {f"{prefix}.{key}": base.text(value) for key, value in items if value is not None}
 
 
 def _written(row: Row, name: str) -> str | None:
     value = row.get(name)
-    return None if value is None else _text(value)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else dumps_text(value)
+    return None if value is None else base.text(value)
 
 
 def _iso(when: int) -> str:

@@ -74,14 +74,12 @@ def exchange_of(line: Object) -> Exchange | None:
         found.holders += [sent, as_dict(found.request.get("metadata"))]
     if came is not None:
         _read_response(found, came)
-    elif line.get("error"):
+    if line.get("error") and not found.error:
         _fail(found, line["error"])
     if came is None and not found.error:
         found.unanswered = bool(found.custom_id)
         if not found.custom_id:
             return None
-    if line.get("error") and not found.error:
-        _fail(found, line["error"])
     return found
 
 
@@ -91,12 +89,8 @@ def of_response(line: Object, request: Object) -> Exchange:
 
 
 def _named(line: Mapping[str, Any], names: tuple[str, ...]) -> Object | None:
-    for name in names:
-        if name in line:
-            found = object_in(line[name])
-            if found is not None:
-                return found
-    return None
+    objects = (object_in(line[name]) for name in names if name in line)
+    return next((body for body in objects if body is not None), None)
 
 
 def _body(said: Object) -> Object:
