@@ -288,9 +288,6 @@ class OpenTurns:
         self._waiting: OrderedDict[str, DerivedTurn] = OrderedDict()
         """Those that wait for their tools' results, idle for longest first."""
 
-    def __contains__(self, turn_id: str) -> bool:
-        return turn_id in self._turns
-
     def get(self, turn_id: str) -> DerivedTurn | None:
         """The turn of this id, if it is under way."""
         return self._turns.get(turn_id)

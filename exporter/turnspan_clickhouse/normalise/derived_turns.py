@@ -316,7 +316,7 @@ class DerivedTurns:
         return session
 
     def _new_id(self, facts: SpanFacts) -> str:
-        return facts.span_id if facts.trace_id in self.turns else facts.trace_id
+        return facts.trace_id if self.turns.get(facts.trace_id) is None else facts.span_id
 
     def _begin(
         self,

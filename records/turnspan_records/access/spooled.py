@@ -55,13 +55,12 @@ def refused(spool: Spool) -> list[Refused]:
 
 def restore_refused(spool: Spool) -> int:
     """Put the refused segments back to be shipped again; returns how many."""
-    restored = 0
-    for segment in spool.rejected():
+    segments = spool.rejected()
+    for segment in segments:
         reason = reason_of(segment.path)
         os.replace(segment.path, spool.folder / _name(segment, reason))
         reason.unlink(missing_ok=True)
-        restored += 1
-    return restored
+    return len(segments)
 
 
 def _name(segment: Segment, reason: Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from turnspan import semconv
 from turnspan.dialects import openai_chat
@@ -148,16 +148,12 @@ class EphemeraRow:
         if notes and self._maker.captured:
             self._judge("comment", comment=notes)
 
-    def _judge(
-        self, kind: str, *, outcome: str = "", training_flag: int | None = None, comment: str = ""
-    ) -> None:
+    def _judge(self, kind: str, **judged: Any) -> None:
         self._maker.part.facts.append(
             Judgment(
                 self._maker.scopes.resource(self._where.project).attributes,
                 *("turn", self._where.turn_id, kind, ids.hex_id(KIND, kind, self._name)),
-                outcome=outcome,
-                training_flag=training_flag,
-                comment=comment,
+                **judged,
                 author=AUTHOR,
                 source=AUTHOR,
                 created_at=self._start,

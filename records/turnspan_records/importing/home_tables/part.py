@@ -41,11 +41,6 @@ class Where:
         """The turn's id."""
         return f"{self.turn:016x}"
 
-    @property
-    def attributes(self) -> dict[str, Any]:
-        """What each of the spans says."""
-        return {semconv.CONVERSATION_ID: self.session or None, semconv.TURN_ID: self.turn_id}
-
 
 @dataclass(slots=True)
 class RowValues:
@@ -108,6 +103,7 @@ class PartMaker:
     ) -> ReadableSpan:
         """A span of a row; where content is not captured, without what may be content."""
         own = attributes if self.captured else _without_kept(attributes)
+        place = {semconv.CONVERSATION_ID: where.session or None, semconv.TURN_ID: where.turn_id}
         span = span_of(
             name,
             trace_id=where.trace_id,
@@ -115,7 +111,7 @@ class PartMaker:
             parent_id=0 if root else where.turn,
             start_time=start,
             end_time=end,
-            attributes={**where.attributes, **own},
+            attributes={**place, **own},
             resource=self.scopes.resource(where.project),
             scope=self.scopes.scope,
             kind=SpanKind.INTERNAL,
