@@ -70,20 +70,15 @@ class Tombstones:
     def _key(self, at: int) -> bytes:
         return self._joined[16 * at : 16 * at + 16]
 
-    def covers(self, table: str, row: Mapping[str, Any], at: int) -> bool:
-        """Whether a row, given by its columns' values, was forgotten; ``at`` is the time of what it
-        records, in nanoseconds."""
+    def covers(self, table: str, row: Mapping[str, Any]) -> bool:
+        """Whether a row, given by its columns' values (times in nanoseconds), was forgotten."""
         known = BELONGING.get(table)
         if known is None or not self:
             return False
-        project = str(row.get("project", ""))
-        if self.until(PROJECT, project, project) >= max(at, 1):
-            return True
+        project, at = str(row.get("project", "")), max(int(row.get(known.time) or 0), 1)
+        owners = [named_by(key, lambda name: row.get(name, "")) for key in known.keys]
         return any(
-            self.until(kind, project, id_) >= max(at, 1)
-            for key in known.keys
-            for kind, id_ in [named_by(key, lambda name: row.get(name, ""))]
-            if kind
+            self.until(kind, project, id_) >= at for kind, id_ in [(PROJECT, project), *owners]
         )
 
 
@@ -135,7 +130,7 @@ def sift(table: str, block: bytes, tombstones: Tombstones) -> Sifted:
     except (MalformedBlockError, UnknownTypeError):
         return Sifted(block)
     sifted = Sifted(block)
-    dropped = {row for row in range(rows.count) if rows.look(row, tombstones, sifted.names)}
+    dropped = {row for row in range(rows.block.rows) if rows.look(row, tombstones, sifted.names)}
     if dropped:
         sifted.dropped = len(dropped)
         sifted.block = rows.block.without(dropped)
@@ -150,7 +145,6 @@ class _OwnedRows:
 
     def __init__(self, table: str, block: NativeBlock, kinds: Collection[str]) -> None:
         self.block = block
-        self.count = block.rows
         self._known = BELONGING[table]
         names = {key.column for key in self._known.keys if not key.attribute}
         self._texts = {name: block.texts(name) for name in {*names, *_PLACE}}

@@ -15,7 +15,6 @@ import orjson
 from turnspan.runtime.type_guards import is_dict, is_list
 from turnspan_clickhouse.files.atomic_files import write_whole
 from turnspan_clickhouse.rows.owner_columns import (
-    BELONGING,
     DEFINITION,
     MESSAGE,
     PROJECT,
@@ -103,7 +102,7 @@ def keeping(archive: Archive, tombstones: Tombstones) -> Callable[[str, Row], bo
     named = _named(archive, tombstones)
 
     def keep(table: str, row: Row) -> bool:
-        if covered(tombstones, table, row):
+        if tombstones.covers(table, row):
             return False
         key = _content(table, row)
         return key is None or not tombstones.until(*key) or key in named
@@ -121,12 +120,6 @@ def forgotten_of(store: Store, archive: Archive) -> Callable[[str, Row], bool] |
     return lambda table, row: not keep(table, row)
 
 
-def covered(tombstones: Tombstones, table: str, row: Row) -> bool:
-    """Whether a row of an archive was forgotten."""
-    known = BELONGING.get(table)
-    return known is not None and tombstones.covers(table, row, int(row.get(known.time) or 0))
-
-
 def _named(archive: Archive, tombstones: Tombstones) -> set[tuple[str, str, str]]:
     """The contents that rows name which stay, of those that go when nothing names them."""
     found: set[tuple[str, str, str]] = set()
@@ -135,7 +128,7 @@ def _named(archive: Archive, tombstones: Tombstones) -> set[tuple[str, str, str]
     for table in dict.fromkeys(one.record.table for one in REFERENCES):
         for lines in archive.lines(table):
             for row in map(row_of, lines):
-                if not covered(tombstones, table, row):
+                if not tombstones.covers(table, row):
                     found.update(key for key in _names(table, row) if tombstones.until(*key))
     return found
 
