@@ -103,7 +103,6 @@ class _Writer:
         self, opener: Opener, writer: SpoolWriter, log: SourceLog, report: ImportReport, before: int
     ) -> None:
         self._opener = opener
-        self._spool = writer.spool
         self._log = log
         self._report = report
         self._before = before
@@ -210,7 +209,7 @@ class _Writer:
     def _ship(self) -> None:
         try:
             with self._opener() as store:
-                result = ship(store, spool=self._spool)
+                result = ship(store, spool=self._writer.spool)
         except StoreUnavailableError as error:
             self._report.waiting = str(error)
             return

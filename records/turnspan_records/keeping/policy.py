@@ -70,9 +70,9 @@ class Policy:
         ttl = "".join(f"{table} = {days}\n" for table, days in self.ttl.items())
         archive = str(self.folder).replace("\\", "\\\\").replace('"', '\\"')
         return _AS_TOML.format(
-            window=_shown(self.window_days),
+            window=f"{self.window_days:g}",
             texts=self.summary_texts,
-            content=_shown(self.content_days),
+            content=f"{self.content_days:g}",
             tables=tables,
             archive=archive,
             ttl=ttl or _NO_TTL,
@@ -169,10 +169,6 @@ def _ttl(table: str, days: Any, window: float) -> None:
         raise PolicyError(f"ttl.{table} is {days!r}: write whole days from 0 to {_MOST_DAYS}.")
     if 0 < days < window:
         raise PolicyError(
-            f"ttl.{table} is {days} days, fewer than the {_shown(window)} of window_days: rows "
+            f"ttl.{table} is {days} days, fewer than the {window:g} of window_days: rows "
             "would be deleted before they can be flagged and archived."
         )
-
-
-def _shown(number: float) -> str:
-    return f"{number:g}"

@@ -209,9 +209,12 @@ class Work:
         done = 0
         deleted: dict[str, int] = {}
         weeks = self.weeks()
+        settings: dict[str, Any] = {"mutations_sync": 2, "lightweight_deletes_sync": 2}
+        if self.tables.replicated:  # its subquery has the same answer on each: see `spread`
+            settings["allow_nondeterministic_mutations"] = 1
         for record in dict.fromkeys(one.record for one in marked):
             for condition, rows in self.slices(record, weeks):
-                self._run(self.tables.deletion(record, condition))
+                self.store.command(self.tables.deletion(record, condition), None, settings)
                 done += rows
                 deleted[record.table] = deleted.get(record.table, 0) + rows
                 if progress is not None:
@@ -221,12 +224,6 @@ class Work:
     def clear(self) -> None:
         """Forget what was decided."""
         self.store.command(f"ALTER TABLE {self.tables.work} DROP PARTITION '{self.name}'")
-
-    def _run(self, sql: str) -> None:
-        settings: dict[str, Any] = {"mutations_sync": 2, "lightweight_deletes_sync": 2}
-        if self.tables.replicated:  # its subquery has the same answer on each: see `spread`
-            settings["allow_nondeterministic_mutations"] = 1
-        self.store.command(sql, None, settings)
 
 
 def new_name(kind: str) -> str:

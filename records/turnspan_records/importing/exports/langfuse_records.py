@@ -3,7 +3,7 @@ integration write them (https://langfuse.com/docs/api-and-data-platform)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -178,9 +178,8 @@ def is_score_column(given: Any) -> bool:
 def _judgment(
     subject: Subject, kind: str, identity: str, *, environment: str, **said: Any
 ) -> Judgment:
-    attributes: Mapping[str, Any] = resource(environment).attributes
     return Judgment(
-        resource=attributes,
+        resource=resource(environment).attributes,
         subject_kind=subject[0],
         subject_id=subject[1],
         kind=kind,
