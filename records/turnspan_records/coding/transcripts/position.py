@@ -11,6 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
+from turnspan_clickhouse.rows.native_types import read_varint, varint
 from turnspan_records.importing.sources import SourceLogError
 
 _FIXED: Final = struct.Struct(">8s4s4s")
@@ -72,7 +73,7 @@ class TranscriptPosition:
         for key, state in self.files.items():
             packed += _FIXED.pack(key, state.stamp, state.family)
             for number in (state.size, state.turns, state.time, state.repeated):
-                _put(number, packed)
+                packed += varint(number)
         return base64.b64encode(packed).decode()
 
     def get(self, path: Path) -> FileState:
@@ -131,25 +132,7 @@ def _entries(packed: bytes) -> list[tuple[bytes, FileState]]:
         place += _FIXED.size
         numbers: list[int] = []
         for _ in range(_VERSIONS[packed[:1]]):
-            number, place = _number(packed, place)
+            number, place = read_varint(packed, place)
             numbers.append(number)
         found.append((key, FileState(stamp, family, *numbers)))
     return found
-
-
-def _put(number: int, into: bytearray) -> None:
-    while number > 0x7F:
-        into.append(number & 0x7F | 0x80)
-        number >>= 7
-    into.append(number)
-
-
-def _number(packed: bytes, place: int) -> tuple[int, int]:
-    number = shift = 0
-    while True:
-        byte = packed[place]
-        place += 1
-        number |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return number, place
-        shift += 7
