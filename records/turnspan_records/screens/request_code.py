@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import pprint
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -29,42 +30,36 @@ class NoCodeError(ValueError):
 @dataclass(frozen=True, slots=True)
 class _Api:
     host: str
-    path: str
     key: str
     base: str
     headers: tuple[str, ...]
     client: str
+    path: str
     method: str
     named: tuple[str, ...]
 
+    @property
+    def path_from_base(self) -> str:
+        """OpenAI's base holds the version, Anthropic's does not: as their SDKs read them."""
+        return self.path.removeprefix("/v1") if self.base == "OPENAI_BASE_URL" else self.path
 
-_OPENAI: Final = ("api.openai.com", "OPENAI_API_KEY", "OPENAI_BASE_URL")
+
+_OPENAI: Final = (
+    *("api.openai.com", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    ("Authorization: Bearer $OPENAI_API_KEY",),
+    "from openai import OpenAI\n\nclient = OpenAI()",
+)
 _APIS: Final[Mapping[str, _Api]] = {
-    dialect: _Api(
-        _OPENAI[0],
-        f"/v1/{path}",
-        _OPENAI[1],
-        _OPENAI[2],
-        ("Authorization: Bearer $OPENAI_API_KEY",),
-        "from openai import OpenAI\n\nclient = OpenAI()",
-        method,
-        named,
-    )
-    for dialect, path, method, named in (
-        ("openai.chat", "chat/completions", "chat.completions.create", ("model", "messages")),
-        ("openai.responses", "responses", "responses.create", ("model", "input")),
-    )
-} | {
+    "openai.chat": _Api(
+        *_OPENAI, "/v1/chat/completions", "chat.completions.create", ("model", "messages")
+    ),
+    "openai.responses": _Api(*_OPENAI, "/v1/responses", "responses.create", ("model", "input")),
     "anthropic.messages": _Api(
-        "api.anthropic.com",
-        "/v1/messages",
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_BASE_URL",
+        *("api.anthropic.com", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
         ("x-api-key: $ANTHROPIC_API_KEY", "anthropic-version: 2023-06-01"),
         "from anthropic import Anthropic\n\nclient = Anthropic()",
-        "messages.create",
-        ("model", "max_tokens", "messages"),
-    )
+        *("/v1/messages", "messages.create", ("model", "max_tokens", "messages")),
+    ),
 }
 
 
@@ -78,9 +73,7 @@ def as_curl(request: ExactRequest) -> str:
     api = _api(request)
     url = f"https://{api.host}{api.path}"
     if _elsewhere(request, api):
-        # OpenAI's base holds the version, Anthropic's does not: as their SDKs read them.
-        path = api.path.removeprefix("/v1") if api.base == _OPENAI[2] else api.path
-        url = f'"${api.base}{path}"'
+        url = f'"${api.base}{api.path_from_base}"'
     lines = [f"curl {url}", "-H 'Content-Type: application/json'"]
     lines += [f'-H "{header}"' for header in api.headers]
     text = json.dumps(request.body, indent=2)  # ASCII: nothing that a terminal would obey
@@ -110,8 +103,7 @@ def _sending(api: _Api, body: Mapping[str, Any]) -> list[str]:
     """The lines that call the SDK."""
     if not all(name in body for name in api.named):
         # The SDK's own method would refuse what was sent without it.
-        path = api.path.removeprefix("/v1") if api.base == _OPENAI[2] else api.path
-        return [f'response = client.post("{path}", body=request, cast_to=object)']
+        return [f'response = client.post("{api.path_from_base}", body=request, cast_to=object)']
     given = [name for name in (*api.named, "stream") if name in body]
     arguments = [f'    {name}=request["{name}"],' for name in given]
     rest = [ascii(name) for name in body if name not in given]
@@ -138,9 +130,7 @@ def _elsewhere(request: ExactRequest, api: _Api) -> bool:
 def _note(request: ExactRequest) -> str:
     if request.exact:
         return ""
-    counts: dict[str, int] = {}
-    for one in request.altered:
-        counts[one.kind] = counts.get(one.kind, 0) + 1
+    counts = Counter(one.kind for one in request.altered)
     said = ", ".join(f"{number} {kind}" for kind, number in counts.items())
     return f"# Not as it was sent: {said}. Those parts have to be put back first.\n"
 
