@@ -192,16 +192,10 @@ def _error_of(one: Step) -> str:
 
 
 def _say(
-    kind: str,
-    text: str,
-    depth: int,
-    span_id: str,
-    *,
-    name: str = "",
-    failed: bool = False,
-    recorded: bool = True,
+    kind: str, text: str, depth: int, span_id: str, *, name: str = "", **state: bool
 ) -> Utterance:
-    return Utterance(kind, name, text, len(text), depth, span_id, failed, recorded)
+    """``state``: whether it ``failed``, and was ``recorded``."""
+    return Utterance(kind, name, text, len(text), depth, span_id, **state)
 
 
 def _text(value: Any) -> str:
