@@ -7,41 +7,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from turnspan.turn.stop_reasons import (
-    BUDGET_EXCEEDED,
-    COMPLETED,
-    CONTENT_FILTER,
-    EMPTY_NO_TOOLS,
-    ERROR,
-    LOOP_DETECTED,
-    MAX_TOKENS,
-    REFUSAL,
-    ROUND_CAP,
-    SILENT_ROUNDS,
-    TOOL_FAILURE,
-    USER_ABORTED,
-)
+from turnspan.turn import stop_reasons as reasons
 from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.questions import ask, ask_row
 from turnspan_records.messages import ONE_SESSION
 
-_WINDOW = 8
-"""Tool calls that the loop detector looks at."""
+WINDOW = 8
+"""Tool calls that the loop detector compares (docs/turns.md)."""
 
 RULES: Mapping[str, tuple[int, str]] = {
-    USER_ABORTED: (1, "it was cancelled"),
+    reasons.USER_ABORTED: (1, "it was cancelled"),
     "": (2, "the application called `turn.stop(reason)`"),
-    BUDGET_EXCEEDED: (3, "a model call was not made: it would have gone beyond a limit"),
-    LOOP_DETECTED: (4, "the loop detector fired: equal calls returned equal results"),
-    ROUND_CAP: (5, "all allowed rounds were used, and the last reply still asked for tools"),
-    TOOL_FAILURE: (6, "a tool of the last batch failed"),
-    ERROR: (7, "the turn raised an exception, or its last model call failed"),
-    MAX_TOKENS: (8, "the model's last reply was cut at the token limit"),
-    CONTENT_FILTER: (8, "a content filter stopped the model's last reply"),
-    REFUSAL: (8, "the model's last reply is a refusal"),
-    SILENT_ROUNDS: (9, "the model wrote no visible text for many tool rounds"),
-    EMPTY_NO_TOOLS: (10, "no tool was called, and the reply is blank"),
-    COMPLETED: (11, "no other rule held"),
+    reasons.BUDGET_EXCEEDED: (3, "a model call was not made: it would have gone beyond a limit"),
+    reasons.LOOP_DETECTED: (4, "the loop detector fired: equal calls returned equal results"),
+    reasons.ROUND_CAP: (
+        5,
+        "all allowed rounds were used, and the last reply still asked for tools",
+    ),
+    reasons.TOOL_FAILURE: (6, "a tool of the last batch failed"),
+    reasons.ERROR: (7, "the turn raised an exception, or its last model call failed"),
+    reasons.MAX_TOKENS: (8, "the model's last reply was cut at the token limit"),
+    reasons.CONTENT_FILTER: (8, "a content filter stopped the model's last reply"),
+    reasons.REFUSAL: (8, "the model's last reply is a refusal"),
+    reasons.SILENT_ROUNDS: (9, "the model wrote no visible text for many tool rounds"),
+    reasons.EMPTY_NO_TOOLS: (10, "no tool was called, and the reply is blank"),
+    reasons.COMPLETED: (11, "no other rule held"),
 }
 """A rule's number in docs/reference/stop-reasons.md, and its text. An empty reason is the
 application's own."""
@@ -91,7 +81,7 @@ def stop_evidence(store: Store, project: str, turn_id: str) -> StopEvidence:
             turn_id, str(turn["status"]), "", 0, said, (), _last(calls, "the newest call")
         )
     reason = str(turn["stop_reason"])
-    known = LOOP_DETECTED if reason.startswith(LOOP_DETECTED) else reason
+    known = reasons.LOOP_DETECTED if reason.startswith(reasons.LOOP_DETECTED) else reason
     number, rule = RULES.get(known, RULES[""])
     return StopEvidence(
         turn_id,
@@ -106,12 +96,12 @@ def stop_evidence(store: Store, project: str, turn_id: str) -> StopEvidence:
 
 def _facts(reason: str, turn: Mapping[str, Any]) -> list[tuple[str, str]]:
     names: Mapping[str, tuple[str, ...]] = {
-        LOOP_DETECTED: ("max_identical_tool_streak", "no_progress_rounds"),
-        ROUND_CAP: ("rounds", "max_rounds"),
-        TOOL_FAILURE: ("tool_error_count", "tool_call_count"),
-        ERROR: ("error_type", "error_message"),
-        SILENT_ROUNDS: ("silent_rounds",),
-        EMPTY_NO_TOOLS: ("tool_call_count",),
+        reasons.LOOP_DETECTED: ("max_identical_tool_streak", "no_progress_rounds"),
+        reasons.ROUND_CAP: ("rounds", "max_rounds"),
+        reasons.TOOL_FAILURE: ("tool_error_count", "tool_call_count"),
+        reasons.ERROR: ("error_type", "error_message"),
+        reasons.SILENT_ROUNDS: ("silent_rounds",),
+        reasons.EMPTY_NO_TOOLS: ("tool_call_count",),
     }
     return [
         (name, str(turn[name]))
@@ -121,18 +111,17 @@ def _facts(reason: str, turn: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _rows(reason: str, calls: _Rows, tools: _Rows) -> tuple[EvidenceRow, ...]:
-    if reason == TOOL_FAILURE:
+    if reason == reasons.TOOL_FAILURE:
         return _failed_last(tools)
-    if reason == LOOP_DETECTED:
+    if reason == reasons.LOOP_DETECTED:
         return _repeated(tools)
-    if reason == ERROR:
+    if reason == reasons.ERROR:
         failed = [one for one in calls[-1:] if one["error_type"]]
         return tuple(EvidenceRow("call", one["span_id"], one["error_type"]) for one in failed)
-    if reason == SILENT_ROUNDS:
+    if reason == reasons.SILENT_ROUNDS:
         return _silent(calls)
-    if reason == ROUND_CAP:
-        return _last(calls, "the last round's reply")
-    return _last(calls, "the last reply")
+    of = "last round's" if reason == reasons.ROUND_CAP else "last"
+    return _last(calls, f"the {of} reply")
 
 
 def _failed_last(tools: _Rows) -> tuple[EvidenceRow, ...]:
@@ -150,7 +139,7 @@ def _error(tool: Mapping[str, Any]) -> str:
 
 
 def _repeated(tools: _Rows) -> tuple[EvidenceRow, ...]:
-    last = tools[-_WINDOW:]
+    last = tools[-WINDOW:]
     times = Counter((tool["asked"], tool["given"]) for tool in last)
     again = [tool for tool in last if times[tool["asked"], tool["given"]] > 1]
     # Values that change with every call are masked before the detector compares: then by name.

@@ -11,11 +11,9 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row
 from turnspan_records.access.questions import ask, ask_row
 from turnspan_records.lookup import RecordRef
-from turnspan_records.screens.stop_evidence import StopEvidence, stop_evidence
+from turnspan_records.screens.stop_evidence import WINDOW, StopEvidence, stop_evidence
 
 LAST_CALLS: Final = 4
-WINDOW: Final = 8
-"""Tool calls that the loop detector compares (docs/turns.md)."""
 HEAD: Final = 500
 """Characters of a text."""
 
