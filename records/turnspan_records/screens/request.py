@@ -31,9 +31,6 @@ from turnspan_records.messages import (
     provider_message,
 )
 
-DIALECTS = (openai_chat.NAME, openai_responses.NAME, anthropic_messages.NAME)
-"""The APIs whose requests can be sent again by a copied command."""
-
 _INSTRUCTIONS = ("system", "developer")
 _MEDIA = re.compile(r"sha256:[0-9a-f]{64};size=(\d+)\Z")
 _REDACTED = "[REDACTED"
