@@ -324,13 +324,12 @@ def _hit(row: Mapping[str, Any], text: str) -> Hit:
     if not row["turn_id"] and str(row["kind"]).endswith(" message"):
         cut = _of_string(cut, json.dumps(text, ensure_ascii=False)[1:-1])
     at = max(cut.lower().find(text.lower()), 0)
-    return Hit(
-        kind=row["kind"],
-        project=row["project"],
+    return of_row(
+        Hit,
+        row,
         session=row["session_id"],
         turn=row["turn_id"],
         span=row["span_id"],
-        message=row["message"],
         time=utc(row["nanoseconds"]),
         before=cut[:at],
         match=cut[at : at + len(text)],
