@@ -157,7 +157,7 @@ def diff(store: Store, project: str, before: str, after: str) -> Difference:
         tools_change(bodies.get(old["tools"], ""), bodies.get(new["tools"], "")),
         old["tools"] == new["tools"],
         changes,
-        _cache_break(old, new, changes, _sizes(old["hashes"], messages)),
+        _cache_break(old, new, changes, messages),
     )
 
 
@@ -253,19 +253,11 @@ def _call_ids(message: MessageRecord) -> list[str]:
     return [str(part.get("id")) for part in message.parts if part.get("type") in kinds]
 
 
-def _sizes(hashes: Iterable[str], messages: Mapping[str, MessageRecord]) -> list[int] | None:
-    """How many bytes each message has; ``None`` where one is not recorded."""
-    found = [messages.get(one) for one in hashes]
-    if any(one is None for one in found):
-        return None
-    return [len(one.source or dumps_text(one.parts)) for one in found if one is not None]
-
-
 def _cache_break(
     old: Mapping[str, Any],
     new: Mapping[str, Any],
     changes: Sequence[MessageChange],
-    sizes: list[int] | None,
+    messages: Mapping[str, MessageRecord],
 ) -> CacheBreak:
     first = changes[0] if changes else None
     shared = first.count if first is not None and first.kind == "same" else 0
@@ -275,9 +267,7 @@ def _cache_break(
         place = "message" if shared < len(old["hashes"]) else ""
     if place in columns:
         shared = 0
-    tokens = _share(old["input_tokens"], sizes, shared)
-    if place in ("model", "tools"):
-        tokens = 0
+    tokens = 0 if place in ("model", "tools") else _shared_tokens(old, shared, messages)
     return CacheBreak(
         *(place, shared, shared, tokens),
         cached=cached_tokens(old),
@@ -286,8 +276,15 @@ def _cache_break(
     )
 
 
-def _share(tokens: int | None, sizes: list[int] | None, shared: int) -> int | None:
-    if tokens is None or sizes is None or not sum(sizes):
+def _shared_tokens(
+    row: Mapping[str, Any], shared: int, messages: Mapping[str, MessageRecord]
+) -> int | None:
+    """How many tokens the first messages of a request are, by the bytes of all of them; ``None``
+    where one is not recorded."""
+    found = [messages.get(one) for one in row["hashes"]]
+    sizes = [len(one.source or dumps_text(one.parts)) for one in found if one is not None]
+    tokens: int | None = row["input_tokens"]
+    if tokens is None or len(sizes) < len(found) or not sum(sizes):
         return None
     return round(tokens * sum(sizes[:shared]) / sum(sizes))
 
