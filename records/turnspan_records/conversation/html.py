@@ -138,10 +138,9 @@ def _part(role: str, part: dict[str, Any]) -> str:
 
 
 def _request(request: ToolRequestRecord) -> str:
-    name = f"⚒ {request.name}"
     if request.execution is not None:
         return _ran(request.execution)
-    return f"{said_html(name, _text(request.arguments))}"
+    return said_html(f"⚒ {request.name}", _text(request.arguments))
 
 
 def _ran(tool: ToolExecutionRecord) -> str:

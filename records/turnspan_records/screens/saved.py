@@ -99,9 +99,9 @@ def difference_html(difference: Difference) -> str:
 
 def _tools(difference: Difference) -> str:
     tools = difference.tools
-    marked = [(mark, name) for mark, names in (("+", tools.added), ("-", tools.removed),
-              ("~", tools.changed)) for name in names]  # fmt: skip
-    return escaped(", ".join(f"{mark}{name}" for mark, name in marked)) or "changed"
+    by_mark = {"+": tools.added, "-": tools.removed, "~": tools.changed}
+    marked = (f"{mark}{name}" for mark, names in by_mark.items() for name in names)
+    return escaped(", ".join(marked)) or "changed"
 
 
 def _change(change: MessageChange) -> str:
