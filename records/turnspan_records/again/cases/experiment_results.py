@@ -1,18 +1,19 @@
-"""The results of an experiment: cases by versions, as a table, JSON and JUnit XML."""
+"""The results of an experiment: its finished attempts as the store has them; cases by versions, as
+a table, JSON and JUnit XML."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from datetime import datetime
+from typing import Any, Final
 from xml.etree import ElementTree
 
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import dollars, of_row, utc
 from turnspan_records.access.questions import ask
-from turnspan_records.again.cases.experiment_run import mean_scores
-from turnspan_records.again.cases.recorded_results import recorded_results
-from turnspan_records.again.cases.scores import CaseResult
+from turnspan_records.again.cases.scores import CaseResult, UsedTool, parsed
 from turnspan_records.loop.improvement import mean
 from turnspan_records.loop.lineages import AmbiguousError
 
@@ -57,6 +58,63 @@ class ExperimentResults:
     project: str
     versions: list[VersionResults]
     cases: list[CaseScores]
+
+
+def recorded_results(
+    store: Store, project: str, lineage_id: str, attempt_ids: Sequence[str] = ()
+) -> list[CaseResult]:
+    """The attempts of a lineage that succeeded or failed, oldest first: those with these ids, or
+    all. Attempts that were interrupted are none.
+
+    Raises ``StoreError`` as ``Store.query``.
+    """
+    of: dict[str, Any] = {"project": project, "lineage": lineage_id, "ids": list(attempt_ids)}
+    rows = ask(store, "cases/attempts", **of).dicts()
+    if not rows:
+        return []
+    of["ids"] = [str(row["attempt_id"]) for row in rows]
+    of["since"] = _time(utc(rows[0]["started_at"]))
+    calls = {row["attempt_id"]: row for row in ask(store, "cases/calls", **of).dicts()}
+    ends = {row["attempt_id"]: row for row in ask(store, "cases/ends", **of).dicts()}
+    scores: dict[str, dict[str, float | None]] = {}
+    for id_, scorer, score in ask(store, "cases/scores", **of).rows:
+        value = None if score is None else float(score)
+        scores.setdefault(str(id_), {})[str(scorer)] = value
+    traces = [str(row["trace_id"]) for row in rows if row["trace_id"]]
+    tools: dict[str, list[UsedTool]] = {}
+    for row in ask(store, "cases/tools", **of, traces=traces).dicts():
+        used = UsedTool(str(row["name"]), parsed(str(row["arguments"])), bool(row["failed"]))
+        tools.setdefault(str(row["trace_id"]), []).append(used)
+    results: list[CaseResult] = []
+    for row in rows:
+        id_ = row["attempt_id"]
+        whole = row | calls.get(id_, {}) | ends.get(id_, {})
+        used_by_it = tuple(tools.get(str(row["trace_id"]), ()))
+        own = {"scores": scores.get(id_, {}), "cost_usd": dollars(whole.get("cost_usd"))}
+        results.append(of_row(CaseResult, whole, tools=used_by_it, **own))
+    return results
+
+
+def spent(store: Store, project: str, lineage_id: str, since: datetime) -> float:
+    """The known cost, in dollars, of a lineage's calls that began since.
+
+    Raises ``StoreError`` as ``Store.query``."""
+    of = {"project": project, "lineage": lineage_id, "since": _time(since)}
+    return dollars(ask(store, "cases/cost", **of).rows[0][0]) or 0.0
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+def mean_scores(results: Iterable[CaseResult]) -> dict[str, float]:
+    """The mean of each scorer's scores."""
+    by_name: dict[str, list[float]] = {}
+    for result in results:
+        for name, score in result.scores.items():
+            if score is not None:
+                by_name.setdefault(name, []).append(score)
+    return {name: mean(scores) for name, scores in sorted(by_name.items())}
 
 
 def experiment_results(

@@ -33,12 +33,11 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.access import Note, land_what_waits, open_records
 from turnspan_records.again.cases.agent_calls import LOOP, AgentCalls, in_thread
 from turnspan_records.again.cases.dataset import Case, load_dataset
-from turnspan_records.again.cases.recorded_results import recorded_results, spent
+from turnspan_records.again.cases.experiment_results import mean_scores, recorded_results, spent
 from turnspan_records.again.cases.scorers import scorers_of
 from turnspan_records.again.cases.scores import CaseResult, NamedScorer, Score
 from turnspan_records.judging.annotation import write_judgments
 from turnspan_records.judging.judge_model import JudgeScorer
-from turnspan_records.loop.improvement import mean
 
 SOURCE: Final = "machine:experiment"
 """The source of the scores: a person's judgment of the same name takes precedence."""
@@ -264,16 +263,6 @@ class _Steps:
             errors = self._run.scorer_errors
             errors[what] = errors.get(what, 0) + 1
             return []
-
-
-def mean_scores(results: Iterable[CaseResult]) -> dict[str, float]:
-    """The mean of each scorer's scores."""
-    by_name: dict[str, list[float]] = {}
-    for result in results:
-        for name, score in result.scores.items():
-            if score is not None:
-                by_name.setdefault(name, []).append(score)
-    return {name: mean(scores) for name, scores in sorted(by_name.items())}
 
 
 def _judgment(attempt_id: str, score: Score) -> Judgment:
