@@ -18,7 +18,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row, selected
 from turnspan_records.access.questions import ask
 from turnspan_records.access.window import as_parameter
-from turnspan_records.conversation import MessageRecord, ToolFacts
+from turnspan_records.conversation import MessageRecord, ToolExecutionRecord
 from turnspan_records.lookup import SHORTEST_PREFIX
 from turnspan_records.messages import load_messages, load_sources, prompt_text
 from turnspan_records.replay import RowsOfSession, ended_call_rows, session_rows
@@ -80,15 +80,13 @@ class PlayableCall:
 
 
 @dataclass(slots=True)
-class PlayableTool(ToolFacts):
+class PlayableTool(ToolExecutionRecord):
     """A recorded tool execution, with its texts.
 
     ``cut``: the result is only the beginning of what the tool returned. ``result_class`` names the
     class of what it returned, where that is recorded.
     """
 
-    arguments: str
-    result: str
     cut: bool = False
     result_class: str = ""
 
