@@ -65,7 +65,8 @@ class CallMatcher:
         self._replies = self._replies_of_equals()
         self.ambiguous = 0
         """Requests of which several conversations were waiting for their replies."""
-        self._exchanged: set[tuple[tuple[str, ...], str]] = set()
+        self.exchanged: set[tuple[tuple[str, ...], str]] = set()
+        """Of those the replies that were another conversation's, as what followed them tells."""
         self.places = Places()
         self.answered: Counter[str] = Counter()
         """How often each recorded call was given, by its span."""
@@ -107,11 +108,6 @@ class CallMatcher:
                 self.places.bind(asked.place, found)
             return found
 
-    @property
-    def exchanged(self) -> int:
-        """How many ambiguous replies were another conversation's, as what followed them tells."""
-        return len(self._exchanged)
-
     def _replies_of_equals(self) -> dict[tuple[str, ...], set[str]]:
         """What was answered to equal requests of conversations at the same time, by what they had
         sent: as it was received, and as it was sent back."""
@@ -139,7 +135,7 @@ class CallMatcher:
         if self.places.likeness(found, asked.place) < _OWN_TURN:
             self.ambiguous += any(self._at_once(found, one) for one in waiting)
         for at, reply in self._replaced(found, asked) or ():
-            self._exchanged.add((tuple(found.input_hashes[:at]), reply))
+            self.exchanged.add((tuple(found.input_hashes[:at]), reply))
 
     def _replaced(self, call: PlayableCall, asked: AskedRequest) -> list[tuple[int, str]] | None:
         """Where a request has another conversation's reply in the place of the recorded one; None
@@ -244,7 +240,8 @@ class CallMatcher:
         )
 
     def _same_parameters(self, call: PlayableCall, asked: AskedRequest) -> bool:
-        return self._same(call.request_parameters, _compared(call, asked), _like_parameters)
+        old, new = call.request_parameters, _compared(call, asked)
+        return self._same(old, new, lambda one, other: is_alike(_told(one), _told(other)))
 
     def _same_message(self, recorded: str, now: str) -> bool:
         return self._same(recorded, now, self._like_messages)
@@ -339,11 +336,6 @@ def _compared(call: PlayableCall, asked: AskedRequest) -> str:
         return asked.request_parameters
     recorded, now = _told(call.request_parameters), _told(asked.request_parameters)
     return dumps_text({key: value for key, value in now.items() if key in recorded})
-
-
-def _like_parameters(recorded: str, now: str) -> bool:
-    old, new = (_told(text) for text in (recorded, now))
-    return is_alike(old, new)
 
 
 def _told(text: str) -> dict[str, Any]:

@@ -89,7 +89,9 @@ class RerunServer:
         self._notes: list[RerunNote] = []
         self._lock = threading.Lock()
         self._server = _RerunServing(self)
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), name="turnspan-rerun", daemon=True
+        )
 
     @property
     def url(self) -> str:
@@ -107,16 +109,12 @@ class RerunServer:
         return RerunEnvironment(self.url, self.rerun_id, of, network=network, attempt=attempt)
 
     def __enter__(self: S) -> S:
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.02,), name="turnspan-rerun", daemon=True
-        )
         self._thread.start()
         return self
 
     def __exit__(self, *_error: object) -> None:
-        if self._thread is not None:
-            self._server.shutdown()
-            self._thread.join()
+        self._server.shutdown()
+        self._thread.join()
         self._server.server_close()
 
     def report(self) -> RerunReport:
@@ -130,7 +128,7 @@ class RerunServer:
                 counted["live"],
                 counted["made_vectors"],
                 self._calls.ambiguous,
-                self._calls.exchanged,
+                len(self._calls.exchanged),
                 dict(tools.answered),
                 dict(tools.ran),
                 tuple(
