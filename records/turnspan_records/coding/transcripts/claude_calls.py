@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from turnspan import semconv
@@ -117,19 +118,19 @@ class ReplyUnderWay:
         return len(dumps(said)) > (tokens + 8 * len(said)) * _BYTES_OF_TOKEN
 
 
+@dataclass(slots=True)
 class ClaudeAgent:
     """Whose lines are read: the session's own, or a subagent's."""
 
-    def __init__(self, agent_id: str) -> None:
-        self.id = agent_id
-        self.name = ""
-        self.parent_call = ""
-        self.reply: ReplyUnderWay | None = None
-        self.runs: list[ToolEnd] = []
-        """Results of tools that ran while their reply was being written."""
-        self.command: list[UserMessage] = []
-        """A command with a slash, and what the tool put in for it: a prompt if the model answers,
-        else the tool's own."""
+    id: str
+    name: str = ""
+    parent_call: str = ""
+    reply: ReplyUnderWay | None = None
+    runs: list[ToolEnd] = field(default_factory=list[ToolEnd])
+    """Results of tools that ran while their reply was being written."""
+    command: list[UserMessage] = field(default_factory=list[UserMessage])
+    """A command with a slash, and what the tool put in for it: a prompt if the model answers, else
+    the tool's own."""
 
     def whole_reply(self) -> list[CodingEvent]:
         """The reply, with what ran beside it; none if none is under way."""
@@ -158,11 +159,6 @@ def blocks_of(content: Any) -> list[WireFields]:
 def words_of(blocks: list[WireFields]) -> str:
     """The text of blocks, in lines."""
     return "\n".join(block.text("text") for block in blocks if block.get("text"))
-
-
-def is_command(text: str) -> bool:
-    """Whether a user's text is a command with a slash."""
-    return text.startswith(("<command-name>", "<command-message>"))
 
 
 def typed_command(text: str) -> str:

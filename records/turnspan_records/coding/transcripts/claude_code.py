@@ -24,7 +24,6 @@ from turnspan_records.coding.transcripts.claude_calls import (
     ReplyUnderWay,
     attached_part,
     blocks_of,
-    is_command,
     parts_of,
     short_values,
     typed_command,
@@ -58,6 +57,8 @@ _TITLES: Final = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary
 _INJECTED: Final = (
     *("<local-command-", "<bash-", "<task-notification", "<system-reminder", "Caveat:"),
 )
+_COMMAND: Final = ("<command-name>", "<command-message>")
+"""How a command with a slash begins."""
 _INTERRUPTED: Final = "[Request interrupted by user"
 _REJECTED: Final = "The user doesn't want to"
 _TASKS: Final = frozenset({"Task", "Agent"})
@@ -204,7 +205,7 @@ class ClaudeReader(TranscriptReader):
             agent.command.append(event)
             return "what the tool put in"
         self.events += agent.whole_command()
-        if is_command(text) and not event.injected:
+        if text.startswith(_COMMAND) and not event.injected:
             event.typed = typed_command(text)
             agent.command = [event]
             return "a command of the user's"

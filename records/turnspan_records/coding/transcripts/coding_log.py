@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -47,37 +47,25 @@ LIVE_SECONDS: Final = 3600
 """How long after its last line a turn that has not ended is said to run."""
 
 
+@dataclass(slots=True)
 class CodingLog:
-    """Transcripts of one or more tools. ``SourceLog`` says what its methods are for.
-
-    Args:
-        kind: as ``turnspan import`` calls it.
-        identity: which folders or files they are.
-        files: what is imported, each with the tool that wrote it; None: no tool that is known.
-        live: whether turns that have not ended go on (``running``), where a file was written within
-            the last hour, or were cut short.
-        alone: those of ``files`` that were named themselves: what they repeat of files beside them
-            is theirs, as if the folder was imported.
-    """
+    """Transcripts of one or more tools. ``SourceLog`` says what its methods are for."""
 
     own_projects = True
-
-    def __init__(
-        self,
-        kind: str,
-        identity: str,
-        files: Mapping[Path, CodingTool | None],
-        *,
-        live: bool = False,
-        alone: Container[Path] = (),
-    ) -> None:
-        self._alone = alone
-        self.kind = kind
-        self.identity = identity
-        self._files = files
-        self._live = live
-        self._read = 0
-        self._changed: list[TranscriptSession] | None = None
+    kind: str
+    """As ``turnspan import`` calls it."""
+    identity: str
+    """Which folders or files they are."""
+    files: Mapping[Path, CodingTool | None]
+    """What is imported, each with the tool that wrote it; None: no tool that is known."""
+    live: bool
+    """Whether turns that have not ended go on (``running``), where a file was written within the
+    last hour, or were cut short."""
+    alone: Container[Path]
+    """Those of ``files`` that were named themselves: what they repeat of files beside them is
+    theirs, as if the folder was imported."""
+    _read: int = 0
+    _changed: list[TranscriptSession] | None = None
 
     def again(self, position: str) -> str:
         """The position from which all is imported anew; times that no file says stay."""
@@ -93,7 +81,7 @@ class CodingLog:
         """The turns of the user that are new or have grown, session by session."""
         position = TranscriptPosition.of(after)
         yield from self._unknown(position)
-        families = SessionFamilies(self._files, position, self._alone)
+        families = SessionFamilies(self.files, position, self.alone)
         if firsts := families.begin(self._sessions(position)):
             yield Part(ask=lambda store: families.ask(store, firsts))
         remade: dict[Path, FileState] = {}
@@ -123,12 +111,12 @@ class CodingLog:
 
     def _sessions(self, position: TranscriptPosition) -> list[TranscriptSession]:
         if self._changed is None:
-            self._changed = changed_sessions(self._files, position)
+            self._changed = changed_sessions(self.files, position)
         return self._changed
 
     def _unknown(self, position: TranscriptPosition) -> Iterator[Part]:
         """The lines of files that no known tool wrote."""
-        for path, tool in self._files.items():
+        for path, tool in self.files.items():
             if tool is not None or position.get(path).stamp == (now := stamp(path)):
                 continue
             part, size, before = Part(), 0, position.get(path).size
@@ -160,7 +148,7 @@ class CodingLog:
             done=done,
             elsewhere=elsewhere,
             time=base * 10**9,
-            live=self._live and rested(session) < LIVE_SECONDS,
+            live=self.live and rested(session) < LIVE_SECONDS,
         )
         readers = [tool.reader(path) for path in session.files]
         ends, count = [0] * len(readers), Part()

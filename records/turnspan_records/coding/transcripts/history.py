@@ -7,6 +7,7 @@ first call needs it, and forgotten but for its hash: a call then costs a copy of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from turnspan.content.model import Message, Part
@@ -20,38 +21,34 @@ from turnspan_clickhouse.rows.tables import LlmCall
 _DIALECT: Final = genai.NAME
 
 
+@dataclass(slots=True, eq=False)
 class SessionMessages:
     """Messages that were written together at ``when``, in ns."""
 
-    __slots__ = ("hashes", "landed", "messages", "scope", "when")
-
-    def __init__(self, messages: Sequence[Message], when: int) -> None:
-        self.messages = messages
-        """Empty once they are hashed."""
-        self.when = when
-        self.landed = False
-        """Whether an earlier import has them in the store."""
-        self.hashes: tuple[bytes, ...] | None = None
-        self.scope = ""
-        """The session in which they have landed."""
+    messages: Sequence[Message]
+    """Empty once they are hashed."""
+    when: int
+    landed: bool = False
+    """Whether an earlier import has them in the store."""
+    hashes: tuple[bytes, ...] | None = None
+    scope: str = ""
+    """The session in which they have landed."""
 
 
+@dataclass(slots=True, eq=False)
 class HistoryEntry:
     """Messages of a transcript, and what stands before them. After a compaction, those that it has
     kept stand in a second entry, behind the summary."""
 
-    __slots__ = ("before", "call", "content", "last_result", "place")
-
-    def __init__(self, before: HistoryEntry | None, content: SessionMessages) -> None:
-        self.before = before
-        self.content = content
-        self.place = -1
-        """Its place in the path that was built last, if it is there."""
-        self.call: HistoryEntry | None = None
-        """The call whose tool's result it is."""
-        self.last_result: HistoryEntry | None = None
-        """The last result of the tools that a call asked for: they are siblings, and all of them
-        go before what follows."""
+    before: HistoryEntry | None
+    content: SessionMessages
+    place: int = -1
+    """Its place in the path that was built last, if it is there."""
+    call: HistoryEntry | None = None
+    """The call whose tool's result it is."""
+    last_result: HistoryEntry | None = None
+    """The last result of the tools that a call asked for: they are siblings, and all of them go
+    before what follows."""
 
     def know(self) -> None:
         """An earlier import has a call with this reply, and all that was sent for it."""
