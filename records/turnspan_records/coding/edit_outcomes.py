@@ -33,13 +33,13 @@ from turnspan_clickhouse.files.lock_queue import LockQueue
 from turnspan_clickhouse.receive.settings import FOLLOWING
 from turnspan_clickhouse.spool.spool import Spool
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.questions import ask
 from turnspan_records.coding.authorship.edits import CHANGING, FileChange, changes_of
 from turnspan_records.importing.ids import hex_id
 from turnspan_records.judging.annotation import annotate
 from turnspan_records.lookup import RecordRef
 from turnspan_records.quality.git_command import Repository
 from turnspan_records.quality.sources import SourceError
-from turnspan_records.sql import statement
 
 AUTHOR: Final = "passive:coding-hooks"
 SOURCE: Final = "machine:hook"
@@ -154,7 +154,7 @@ class EditJudge:
             StoreError: as ``Store.query``.
         """
         known = self._known()
-        turns = store.query(statement("coding/last_turn"), {"session": self._session}).rows
+        turns = ask(store, "coding/last_turn", session=self._session).rows
         if not turns:
             return
         project, turn_id, began = str(turns[0][0]), str(turns[0][1]), int(turns[0][2])
@@ -171,8 +171,8 @@ class EditJudge:
     def note_interrupted(self, store: Store) -> None:
         """Note the session's newest turn if the user interrupted it. Raises as ``note``."""
         known = self._known()
-        given = {"session": self._session, "before": int(self._at * 1e9) - _BEGUN}
-        turns = store.query(statement("coding/interrupted_turn"), given).rows
+        before = int(self._at * 1e9) - _BEGUN
+        turns = ask(store, "coding/interrupted_turn", session=self._session, before=before).rows
         if not turns or (known is not None and known.turn_id == turns[0][1]):
             return
         project, turn_id, began = str(turns[0][0]), str(turns[0][1]), int(turns[0][2])
@@ -192,8 +192,8 @@ class EditJudge:
         """The edits of the session's files since a turn began, but those that were noted before;
         when the last one began, and when each file's last one ended; times in ns."""
         since = max(began, known.until + 1 if known is not None else 0)
-        given = {"session": self._session, "since": since, "tools": CHANGING}
-        edits = store.query(statement("coding/session_edits"), given).rows
+        of = {"session": self._session, "since": since, "tools": CHANGING}
+        edits = ask(store, "coding/session_edits", **of).rows
         found: dict[Path, list[FileChange]] = {}
         ended: dict[Path, int] = {}
         for name, arguments, _, end in edits:

@@ -28,6 +28,7 @@ from turnspan_clickhouse.foreign_dialects.claude_code import number
 from turnspan_clickhouse.rows.record import Record, columns
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.questions import ask
 from turnspan_records.sql import statement
 
 _APART: Final = 600 * 10**9
@@ -86,8 +87,7 @@ class TelemetryJoin:
         """
         now, named = time.time_ns(), list(sessions)
         if not named:
-            given = {**_MARKED, "since": self._since}
-            rows = store.query(statement("coding/telemetry_sessions"), given).rows
+            rows = ask(store, "coding/telemetry_sessions", **_MARKED, since=self._since).rows
             named = [str(row[0]) for row in rows]
             self._since = max(0, now - _LATE)
         return sum(
@@ -96,10 +96,9 @@ class TelemetryJoin:
 
 
 def _join(store: Store, sessions: list[str]) -> int:
-    given = {"sessions": sessions}
-    told = store.query(statement("coding/telemetry"), {**given, **_MARKED}).rows
+    told = ask(store, "coding/telemetry", sessions=sessions, **_MARKED).rows
     facts = [fact for row in told if (fact := _fact(row)) is not None]
-    rows = [_row(row) for row in store.query(statement("coding/measured_calls"), given).rows]
+    rows = [_row(row) for row in ask(store, "coding/measured_calls", sessions=sessions).rows]
     better = [(row, _completed(row.measured, fact.measured)) for row, fact in _pairs(rows, facts)]
     better = [(row, found) for row, found in better if found != row.measured]
     for record in (LlmCall, ToolCall):
@@ -247,7 +246,7 @@ def _price_turns(
     calls: Mapping[str, Decimal | None],
 ) -> None:
     """A turn costs what its calls do, and those of the turns inside it."""
-    turns = store.query(statement("coding/turn_costs"), {"sessions": sessions}).rows
+    turns = ask(store, "coding/turn_costs", sessions=sessions).rows
     around = {str(turn): str(parent) for turn, parent, _ in turns}
     sums: defaultdict[str, list[Decimal]] = defaultdict(list)
     for row in rows:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from turnspan_clickhouse.rows.tables import LlmCall, SpanRow, ToolCall, TurnSummary
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.questions import ask
 from turnspan_records.coding.transcripts.position import (
     BEGINNING,
     NO_FAMILY,
@@ -37,7 +38,6 @@ from turnspan_records.coding.transcripts.turns import ALL_DONE, TurnBuilder
 from turnspan_records.importing import ids
 from turnspan_records.importing.sources import SourceLogError
 from turnspan_records.keeping.keys import Tables
-from turnspan_records.sql import statement
 
 _REMEMBERED: Final = 200_000
 """Messages that are remembered of sessions for those that go on with them."""
@@ -110,15 +110,13 @@ class SessionFamilies:
     def ask(self, store: Store, firsts: Sequence[str]) -> None:
         """Learn which sessions of the store begin alike. Raises ``StoreError``."""
         for at in range(0, len(firsts), _TOGETHER):
-            given = {"firsts": firsts[at : at + _TOGETHER]}
+            some = firsts[at : at + _TOGETHER]
             found: dict[str, SessionKin] = {}
-            for session, row, time, parent in store.query(
-                statement("coding/alike_sessions"), given
-            ).rows:
+            for session, row, time, parent in ask(store, "coding/alike_sessions", firsts=some).rows:
                 kin = found.setdefault(session, SessionKin(session, ""))
                 kin.messages[row], kin.parent = int(time), kin.parent or parent
             for kin in found.values():
-                for first in kin.messages.keys() & set(given["firsts"]):
+                for first in kin.messages.keys() & set(some):
                     self._stored.setdefault(first, []).append(kin)
 
     def ordered(self, changed: Sequence[TranscriptSession]) -> list[TranscriptSession]:
@@ -184,7 +182,7 @@ class SessionFamilies:
         tables = Tables(store)
         for session, rows in self.withdrawn.items():
             left: dict[str, bool] = {}
-            calls = store.query(statement("coding/session_calls"), {"session": session}).rows
+            calls = ask(store, "coding/session_calls", session=session).rows
             for call, turn in calls:
                 left[turn] = left.get(turn, False) or call not in rows
             rows |= {turn for turn, stays in left.items() if turn and not stays}
