@@ -53,12 +53,10 @@ def export_trajectories(
     format_: TrajectoryFormat,
     filters: Filters = _ALL,
     session: str = "",
-    *,
-    redactor: Redactor | None = None,
 ) -> TrajectoryCounts:
     """Write sessions into a new folder, which is not made where there is nothing to write.
 
-    Every text is redacted again by the current rules. One session is in memory at a time.
+    Every text is redacted again by the active configuration. One session is in memory at a time.
 
     Args:
         store: an open store.
@@ -67,7 +65,6 @@ def export_trajectories(
         filters: which turns a session has one of; ``authors`` and ``only``, which are about
             judgments, are not looked at.
         session: the id of the only session; empty: all.
-        redactor: of the texts; None: by the active configuration.
 
     Raises:
         ExportError: the folder exists, cannot be registered, or ``where`` is no condition.
@@ -81,12 +78,12 @@ def export_trajectories(
         ) from None
     counts = TrajectoryCounts()
     files: list[dict[str, Any]] = []
-    redact = redactor or Redactor(config.active())
+    redactor = Redactor(config.active())
     with aside(folder) as made:
         for place, facts in _sessions(store, filters, session):
             conversation = replay(store, place.project, place.session, place.trace)
             documents = _documents(store, place, conversation, facts, format_)
-            texts = [redact.json(orjson.dumps(one).decode(), format_) for one in documents]
+            texts = [redactor.json(orjson.dumps(one).decode(), format_) for one in documents]
             if texts:
                 files.append(_write(made, conversation, format_, texts))
             else:
