@@ -64,17 +64,13 @@ class FileChange:
     by_command: bool = False
 
 
-def plain_name(name: str) -> str:
-    """A tool's name as ``EDITORS`` and ``SHELLS`` have it: ``strreplace`` of ``str_replace``."""
-    return _NAMED.sub("", name.rpartition(".")[2]).lower()
-
-
 def changes_of(name: str, arguments: str) -> list[FileChange]:
     """The changes of a tool call that succeeded; none of a tool that changes no file.
 
     ``arguments`` is JSON, or the free text of a patch. A patch is one wherever it stands.
     """
-    called = plain_name(name)
+    # As EDITORS and SHELLS have it: "strreplace" of "str_replace".
+    called = _NAMED.sub("", name.rpartition(".")[2]).lower()
     if called not in EDITORS and called not in SHELLS:
         return []
     value = _loaded(arguments)

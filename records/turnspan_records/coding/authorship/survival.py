@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -101,7 +101,7 @@ def repository_outcomes(
         StoreError: as ``Store.query``.
     """
     history = _MainLine(repository)
-    edits = recorded_edits(store, turns, RepositoryPlaces(repository, history.paths))
+    edits = recorded_edits(store, turns, RepositoryPlaces(repository, history.versions))
     name = repository.top.name if repository.top else repository.first_commit[:12]
     found = [
         Outcome(BY[by](one) if by in BY else name, one, lines)
@@ -146,17 +146,13 @@ def _standing(written: Counter[str], keys: Counter[str], stream: str) -> int:
 class _MainLine:
     """The versions of every file on the first parents of ``HEAD``."""
 
-    @property
-    def paths(self) -> Collection[str]:
-        """All paths that files ever had."""
-        return self._versions.keys()
-
     def __init__(self, repository: Repository) -> None:
-        self._versions: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        self.versions: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        """By all paths that files ever had."""
         self._moves: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for commit, entries, _ in file_changes(repository.lines(*_MAIN_LINE, "HEAD", "--")):
             for entry in entries:
-                self._versions[entry.path].append((commit.committed, entry.after))
+                self.versions[entry.path].append((commit.committed, entry.after))
                 if entry.former != entry.path:
                     self._moves[entry.former].append((commit.committed, entry.path))
 
@@ -166,9 +162,9 @@ class _MainLine:
         start = since - 2
         while moved := [one for one in self._moves.get(path, ()) if start <= one[0] <= until]:
             start, path = moved[0]
-            if not any(at >= start for at, _ in self._versions[path]):
+            if not any(at >= start for at, _ in self.versions[path]):
                 break
-        after = [one for one in self._versions.get(path, ()) if one[0] >= start]
+        after = [one for one in self.versions.get(path, ()) if one[0] >= start]
         if not after:
             return f"\0{path}"
         return [after[0], *(one for one in after if one[0] <= until)][-1][1]

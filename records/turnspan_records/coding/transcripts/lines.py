@@ -41,13 +41,11 @@ def items_of(path: Path, tool: CodingTool | None = None) -> Iterator[Item]:
     try:
         rows = None if tool is None else tool.rows(path)
         if rows is not None:
-            for number, value in enumerate(rows, 1):
-                yield Item(number, 0, value)
-            return
-        if is_document(path):
+            yield from (Item(number, 0, value) for number, value in enumerate(rows, 1))
+        elif is_document(path):
             yield from _of_document(path, tool)
-            return
-        yield from _lines(path)
+        else:
+            yield from _lines(path)
     except OSError as error:
         raise unreadable(path, error) from None
 

@@ -71,7 +71,7 @@ def changed_sessions(
         for path, main in sorted(mains.items()):
             sessions[main].files.append(path)
         found += [each for each in sessions.values() if _has_changed(each, position)]
-    return sorted(found, key=_age)
+    return sorted(found, key=lambda each: (each.time, each.written, str(each.files[0])))
 
 
 def _has_changed(session: TranscriptSession, position: TranscriptPosition) -> bool:
@@ -158,10 +158,6 @@ def _ids(path: Path) -> frozenset[bytes]:
     """What a file's head has for ids: those that go on with each other have some in common."""
     with path.open("rb") as file:
         return frozenset(_ID.findall(file.read(_HEAD)))
-
-
-def _age(session: TranscriptSession) -> tuple[int, int, str]:
-    return session.time, session.written, str(session.files[0])
 
 
 def state_of(path: Path, position: TranscriptPosition) -> FileState:
