@@ -316,19 +316,16 @@ def tools_change(before: str, now: str) -> ToolsChange:
 
 def catalogue(body: str) -> dict[str, Any]:
     """The tools of a definition by name; one without a name by its type."""
+    try:
+        tools = as_list(orjson.loads(body)) or []
+    except orjson.JSONDecodeError:
+        tools = []
     found: dict[str, Any] = {}
-    for tool in _tools(body):
+    for tool in tools:
         known = as_dict(tool) or {}
         name = str(known.get("name") or known.get("type") or "")
         found[f"{name} #{len(found)}" if name in found else name] = tool
     return found
-
-
-def _tools(body: str) -> Iterator[Any]:
-    try:
-        yield from as_list(orjson.loads(body)) or []
-    except orjson.JSONDecodeError:
-        return
 
 
 def cache_lost(before: Mapping[str, Any], row: Mapping[str, Any]) -> int | None:

@@ -154,7 +154,7 @@ class _OutlineBuilder:
                 int(row["answered_bytes"]) if answer else 0,
             ),
             stored=float(row.get("stored", 0.0)),
-            thoughts=_so_far(call),
+            thoughts="" if call.status == "final" else call.response_thoughts,
         )
 
     def _place(self, message: MessageRecord) -> int:
@@ -207,11 +207,6 @@ class _OutlineBuilder:
                 decision=str(row["decision"]),
                 decided_by=str(row["decided_by"]),
             )
-
-
-def _so_far(call: CallRecord) -> str:
-    """What a call that has not ended has thought."""
-    return "" if call.status == "final" else call.response_thoughts
 
 
 def _turn(turn: TurnRecord, row: Mapping[str, Any]) -> OutlineTurn:

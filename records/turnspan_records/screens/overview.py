@@ -171,7 +171,8 @@ def trend(store: Store, wanted: TurnListFilter) -> Trend:
     if earlier is not None:
         before = _figures(store.query(sql, {**earlier.parameters, **of_calls}).dicts()[0])
     first, last = int(whole["first"]), int(whole["last"])
-    width = _width_for(last - first)
+    # Days over more than four of them, and not less than a minute.
+    width = max(width_for(last - first), _DAY if last - first > 4 * _DAY else 60)
     given["width"] = width
     sql = statement("overview/buckets", **pieces)
     rows = store.query(sql, given).dicts() if total.turns else []
@@ -215,11 +216,6 @@ def look_at(store: Store, wanted: TurnListFilter) -> LookAts:
     rows: Sequence[Mapping[str, Any]] = store.query(sql, given).dicts()
     found = [LookAt(row["look"], LOOKS[row["look"]][0], row["turns"], row["agent"]) for row in rows]
     return LookAts(found, shown_sql(sql, given))
-
-
-def _width_for(seconds: int) -> int:
-    """Days over more than four of them, and not less than a minute."""
-    return max(width_for(seconds), _DAY if seconds > 4 * _DAY else 60)
 
 
 def _known(quantile: float | None) -> float | None:

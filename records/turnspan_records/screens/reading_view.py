@@ -16,7 +16,6 @@ from turnspan_records.conversation import (
     CallRecord,
     MessageRecord,
     Step,
-    ToolExecutionRecord,
     ToolRequestRecord,
     TurnRecord,
 )
@@ -131,7 +130,9 @@ def _of_step(step: Step, depth: int) -> Iterator[Utterance]:
     elif isinstance(step, CallRecord):
         yield from _of_call(step, depth)
     else:
-        yield from _of_tool(step, depth)
+        yield _say("tool", step.arguments, depth, step.span_id, name=step.name, failed=step.failed)
+        result = step.result or _error_of(step)
+        yield _result(step.name, result, depth, step.span_id, step.failed)
 
 
 def _of_call(call: CallRecord, depth: int) -> Iterator[Utterance]:
@@ -175,12 +176,6 @@ def _of_request(request: ToolRequestRecord, depth: int, span_id: str) -> Iterato
     result = given or (ran.result or _error_of(ran) if ran else "")
     if result or not request.answered:
         yield _result(request.name, result, depth, span_id, failed)
-
-
-def _of_tool(tool: ToolExecutionRecord, depth: int) -> Iterator[Utterance]:
-    yield _say("tool", tool.arguments, depth, tool.span_id, name=tool.name, failed=tool.failed)
-    result = tool.result or _error_of(tool)
-    yield _result(tool.name, result, depth, tool.span_id, tool.failed)
 
 
 def _result(name: str, text: str, depth: int, span_id: str, failed: bool) -> Utterance:
