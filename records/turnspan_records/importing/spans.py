@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from opentelemetry.sdk.resources import Resource
@@ -18,14 +19,21 @@ SCOPE: Final = "turnspan.import."
 _SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
 
 
+@lru_cache(100)
 def scope_of(kind: str) -> InstrumentationScope:
-    """The instrumentation scope of a kind's spans; make it once."""
+    """The instrumentation scope of a kind's spans: one object a kind."""
     return InstrumentationScope(f"{SCOPE}{kind}")
 
 
 def resource_of(service: str, attributes: Mapping[str, Any] | None = None) -> Resource:
     """The resource of imported spans; make it once, since rows are told apart by the object."""
     return Resource({semconv.SERVICE_NAME: service, **(attributes or {})})
+
+
+@lru_cache(1_000)
+def resource_of_project(kind: str, project: str) -> Resource:
+    """The resource of a kind's spans in a project: one object each."""
+    return resource_of(kind, {semconv.PROJECT: project})
 
 
 def span_of(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
-from opentelemetry.sdk.resources import Resource
 from opentelemetry.trace import SpanKind
 
 from turnspan import config, semconv
@@ -28,14 +26,7 @@ from turnspan_records.coding.transcripts.events import (
 from turnspan_records.coding.transcripts.history import HistoryEntry, SessionHistory
 from turnspan_records.importing import ids
 from turnspan_records.importing.sources import Part
-from turnspan_records.importing.spans import resource_of, scope_of, span_of
-
-_scope: Final = lru_cache(100)(scope_of)
-
-
-@lru_cache(1_000)
-def _resource(kind: str, project: str) -> Resource:
-    return resource_of(kind, {semconv.PROJECT: project})
+from turnspan_records.importing.spans import resource_of_project, scope_of, span_of
 
 
 @dataclass(slots=True)
@@ -315,8 +306,8 @@ class CodingTurn:
                 semconv.TURN_ID: self.turn_id,
                 **attributes,
             },
-            resource=_resource(self._kind, self.project),
-            scope=_scope(self._kind),
+            resource=resource_of_project(self._kind, self.project),
+            scope=scope_of(self._kind),
             kind=kind,
             error=error or None,
         )

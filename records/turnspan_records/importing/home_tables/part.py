@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 from opentelemetry.sdk.resources import Resource
@@ -23,7 +22,7 @@ from turnspan_clickhouse.rows.record import NO_HASH
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 from turnspan_records.importing import ids
 from turnspan_records.importing.sources import Part
-from turnspan_records.importing.spans import resource_of, scope_of, span_of
+from turnspan_records.importing.spans import resource_of_project, scope_of, span_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +63,12 @@ class TableScopes:
 
     def resource(self, project: str) -> Resource:
         """The resource of a project's rows."""
-        return _resource(self.kind, project)
+        return resource_of_project(self.kind, project)
 
     def where(self, row: str, session: str, project: str) -> Where:
         """The turn that a row begins."""
         trace_id = ids.trace_id(self.kind, session, row)
         return Where(trace_id, ids.span_id(self.kind, "turn", session, row), session, project)
-
-
-@lru_cache(1_000)
-def _resource(kind: str, project: str) -> Resource:
-    return resource_of(kind, {semconv.PROJECT: project})
 
 
 class PartMaker:
