@@ -24,7 +24,7 @@ from turnspan_records.conversation import Conversation
 from turnspan_records.replay import RowsOfSession, replay, session_rows
 from turnspan_records.sandbox import RefusedError, Sandbox
 from turnspan_records.sql import statement
-from turnspan_records.training.card import MANIFEST
+from turnspan_records.training.card import MANIFEST, as_text
 from turnspan_records.training.export_request import Filters
 from turnspan_records.training.files import write_text
 
@@ -100,8 +100,7 @@ def export_trajectories(
             "splits": {},
             "files": files,
         }
-        text = orjson.dumps(said, option=orjson.OPT_INDENT_2).decode()
-        write_text(made / MANIFEST, f"{text}\n")
+        write_text(made / MANIFEST, as_text(said))
     return counts
 
 
@@ -115,25 +114,24 @@ def _sessions(
     for name in ("agents", "versions", "models", "stop_reasons"):
         given[name] = list(getattr(filters, name))
     after = ("", "", "")
-    sandbox = Sandbox(store) if filters.where else None
-    ask = sandbox.query if sandbox else store.query
-    try:
+    with Sandbox(store) as sandbox:
+        ask = sandbox.query if filters.where else store.query
         while True:
             place = dict(zip(("after_project", "after_session", "after_trace"), after, strict=True))
-            rows = ask(sql, {**given, **place}).rows
+            try:
+                rows = ask(sql, {**given, **place}).rows
+            except (RefusedError, QueryError) as error:
+                if not filters.where:
+                    raise
+                raise ExportError(
+                    f"The SQL condition cannot be asked of turn_summary: {error}"
+                ) from None
             for project, session_id, trace, attributes in rows:
                 after = (str(project), str(session_id), str(trace))
                 known = {name: str(attributes[name]) for name in _FACTS if attributes.get(name)}
                 yield RowsOfSession(*after), known
             if len(rows) < _PAGE:
                 return
-    except (RefusedError, QueryError) as error:
-        if sandbox is None:
-            raise
-        raise ExportError(f"The SQL condition cannot be asked of turn_summary: {error}") from None
-    finally:
-        if sandbox is not None:
-            sandbox.close()
 
 
 def _documents(
