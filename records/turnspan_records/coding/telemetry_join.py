@@ -103,7 +103,7 @@ def _join(store: Store, sessions: list[str]) -> int:
     better = [(row, found) for row, found in better if found != row.measured]
     for record in (LlmCall, ToolCall):
         found = {row.span_id: one for row, one in better if row.table == record.table}
-        _rewrite(store, record, sessions, "span_id", found, tuple(_VALUES))
+        _rewrite(store, record, sessions, found)
     if any(row.measured.cost != found.cost for row, found in better):
         _price_turns(store, sessions, rows, {row.span_id: found.cost for row, found in better})
     return len(better)
@@ -221,13 +221,10 @@ def rewritten(record: type[Record], new: Mapping[str, str]) -> dict[str, str]:
 
 
 def _rewrite(
-    store: Store,
-    record: type[Record],
-    sessions: list[str],
-    key: str,
-    found: Mapping[str, _Measured],
-    only: Sequence[str],
+    store: Store, record: type[Record], sessions: list[str], found: Mapping[str, _Measured]
 ) -> None:
+    """Write records anew, by their ids: of a turn only its cost."""
+    key, only = ("turn_id", ("cost_usd",)) if record is TurnSummary else ("span_id", (*_VALUES,))
     used = [name for name, _ in columns(record) if name in only]
     new = {name: _VALUES[name][0] for name in used}
     new["written_at"] = "addMicroseconds(written_at, 1)"
@@ -260,4 +257,4 @@ def _price_turns(
         for turn, _, before in turns
         if costs.get(str(turn), before) != before
     }
-    _rewrite(store, TurnSummary, sessions, "turn_id", found, ("cost_usd",))
+    _rewrite(store, TurnSummary, sessions, found)
