@@ -144,10 +144,16 @@ def diff(store: Store, project: str, before: str, after: str) -> Difference:
     bodies = load_definitions(
         store, project, (str(row[name]) for row in (old, new) for name in ("system", "tools"))
     )
-    changes = tuple(
-        _with_heads(one, old["hashes"], new["hashes"], messages)
-        for one in message_changes(old["hashes"], new["hashes"], messages)
-    )
+    hashes = old["hashes"], new["hashes"]
+
+    def with_heads(change: MessageChange) -> MessageChange:
+        if change.kind == "same":
+            return change
+        places = zip(hashes, (change.before, change.after), strict=True)
+        was, now = (head_of(of[at], messages.get(of[at])) if at >= 0 else None for of, at in places)
+        return replace(change, was=was, now=now)
+
+    changes = tuple(map(with_heads, message_changes(*hashes, messages)))
     parameters = tuple(parameter_changes(old["request_parameters"], new["request_parameters"]))
     return Difference(
         _call(old),
@@ -287,21 +293,6 @@ def _shared_tokens(
     if tokens is None or len(sizes) < len(found) or not sum(sizes):
         return None
     return round(tokens * sum(sizes[:shared]) / sum(sizes))
-
-
-def _with_heads(
-    change: MessageChange,
-    before: Sequence[str],
-    after: Sequence[str],
-    messages: Mapping[str, MessageRecord],
-) -> MessageChange:
-    if change.kind == "same":
-        return change
-    was, now = (
-        head_of(hashes[at], messages.get(hashes[at])) if at >= 0 else None
-        for hashes, at in ((before, change.before), (after, change.after))
-    )
-    return replace(change, was=was, now=now)
 
 
 def tools_change(before: str, now: str) -> ToolsChange:
