@@ -107,7 +107,8 @@ def check(tree: PlanNode, sql: str, database: str, *, files: bool = False) -> No
         RefusedError: it may not be run.
     """
     if sql.startswith(("SHOW", "EXISTS")):
-        _check_show(sql, database, files=files)
+        if not files:
+            _check_show(sql, database)
         return
     asked = _explained(tree, files=files)
     if asked.kind not in ("SelectWithUnionQuery", "DescribeQuery"):
@@ -184,15 +185,11 @@ def _check_table(name: str, database: str) -> None:
     )
 
 
-def _check_show(sql: str, database: str, *, files: bool) -> None:
-    if files:
-        return
+def _check_show(sql: str, database: str) -> None:
     for form in _SHOWS:
-        matched = form.fullmatch(sql)
-        if matched:
+        if matched := form.fullmatch(sql):
             found = matched.groupdict()
-            inside = _plain(found.get("database"))
-            table = _plain(found.get("table"))
+            inside, table = (_plain(found.get(name)) for name in ("database", "table"))
             if inside not in ("", database) and f"{inside}.{table}" not in READABLE:
                 raise RefusedError(f"{inside} is not the database of the records", FILES)
             return

@@ -32,25 +32,16 @@ class StatementPart:
 
 def place_of(sql: str, message: str) -> StatementPart | None:
     """What a message about ``sql`` is about, in characters; ``None`` where it does not say."""
-    instead = _meant(message)
-    at = _AT.search(message)
-    if at:
+    found: re.Match[str] | None = None
+    if at := _AT.search(message):
         # The engine counts bytes, from 1.
         before = sql.encode("utf-8", "surrogatepass")[: int(at[1]) - 1]
         found = _WORD.search(sql, len(before.decode("utf-8", "replace")))
-        return None if found is None else StatementPart(found.start(), found.end(), instead)
-    for named in _NAMED:
-        name = named.search(message)
-        if name:
-            return _first(sql, name[1], instead)
-    return None
-
-
-def _first(sql: str, name: str, instead: list[str]) -> StatementPart | None:
-    """Where a name stands first, outside of strings and comments."""
-    bare = _NO_NAME.sub(lambda found: " " * len(found[0]), sql)
-    found = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", bare, re.IGNORECASE)
-    return None if found is None else StatementPart(found.start(), found.end(), instead)
+    elif name := next(filter(None, (named.search(message) for named in _NAMED)), None):
+        # Where it stands first, outside of strings and comments.
+        bare = _NO_NAME.sub(lambda text: " " * len(text[0]), sql)
+        found = re.search(rf"(?<![\w.]){re.escape(name[1])}(?!\w)", bare, re.IGNORECASE)
+    return None if found is None else StatementPart(found.start(), found.end(), _meant(message))
 
 
 def _meant(message: str) -> list[str]:
