@@ -83,7 +83,6 @@ class TranscriptFollower:
 
     def land(self) -> bool:
         """Import what is new; whether all of it has landed. What went wrong is noted."""
-        trouble = ""
         try:
             report = import_log(
                 *(self.opener, self.spool, self.log()),

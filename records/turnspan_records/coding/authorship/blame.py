@@ -78,11 +78,10 @@ class RepositoryBlame:
         """
         blob = self.origins.files.get(path, ("",))[0]
         committed = self.repository.blob(blob).decode("utf-8", "replace") if blob else None
-        file = self.repository.top / path if self.repository.top else None
+        file, text = self.repository.top / path if self.repository.top else None, None
         if file is not None and file.is_file():
             text = file.read_bytes().decode("utf-8", "replace")
-            return self.authors.of_file(path, text, committed)
-        return self.authors.of_file(path, None, committed)
+        return self.authors.of_file(path, text, committed)
 
     def cost_of_line(self, edit: Edit) -> float | None:
         """What a line of an edit cost: its turn's cost by the lines that the turn wrote."""
