@@ -146,7 +146,7 @@ class CodingLog:
         builder = TurnBuilder(
             tool.kind,
             done=done,
-            elsewhere=elsewhere,
+            elsewhere=set(elsewhere),
             time=base * 10**9,
             live=self.live and rested(session) < LIVE_SECONDS,
         )
@@ -182,11 +182,11 @@ class CodingLog:
                 word = _AGAIN
             if is_new:
                 count.seen[tool.kind, word] += 1
-            for part in self._made(builder, position, main, base):
+            for part in self._made(builder, position, main):
                 rows.update(_rows(part))
                 yield _with(count, part)
         turns = max(states[0].turns, builder.turns - 1, builder.repeated)
-        for part in self._made(builder, position, main, base, last=True):
+        for part in self._made(builder, position, main, last=True):
             rows.update(_rows(part))
             yield _with(count, part)
         families.withdraw_after(session, rows)
@@ -204,19 +204,14 @@ class CodingLog:
         yield count
 
     def _made(
-        self,
-        builder: TurnBuilder,
-        position: TranscriptPosition,
-        main: Path,
-        base: int,
-        *,
-        last: bool = False,
+        self, builder: TurnBuilder, position: TranscriptPosition, main: Path, *, last: bool = False
     ) -> Iterator[Part]:
         """The parts of turns that are over."""
         for number, part in builder.end() if last else builder.parts():
             if number < builder.turns and self._read >= _POSITION_EVERY and not is_rewritten(main):
-                known, time = position.get(main), base if builder.untimed else 0
-                position.set(main, replace(known.anew(), size=known.size, turns=number, time=time))
+                known, time = position.get(main), builder.time if builder.untimed else 0
+                known = replace(known.anew(), size=known.size, turns=number, time=time // 10**9)
+                position.set(main, known)
                 self._place(part, position)
             yield part
 

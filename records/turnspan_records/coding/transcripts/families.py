@@ -168,7 +168,7 @@ class SessionFamilies:
             if isinstance(later, SessionKin):
                 self.take_back({later.session_id: rows})
             elif later.files[0] not in self._files:
-                shared = frozenset(self._kin(session).messages)
+                shared = set(self._kin(session).messages)
                 builder = TurnBuilder(later.tool.kind, done=ALL_DONE, elsewhere=shared)
                 self.take_back(_built(builder, later).withheld)
 

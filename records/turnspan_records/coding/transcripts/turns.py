@@ -6,7 +6,7 @@ Ids are made of the tool and the message's own id: a message that stands in two 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath, PureWindowsPath
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -52,56 +52,47 @@ class AgentThread:
         return bool(self.start.agent_id or self.start.parent_call)
 
 
+@dataclass(slots=True)
 class TurnBuilder:
-    """Makes turns of the events of one transcript, with its subagents' files.
+    """Makes turns of the events of one transcript, with its subagents' files."""
 
-    Args:
-        kind: the tool's.
-        done: so many turns of the user are in the store already, and are not made again.
-        elsewhere: ids of messages that stand in the file of another session, which is theirs.
-        time: of what says no time and has none before it, in ns.
-        live: whether what is unfinished goes on (``running``), or was cut short.
-    """
-
-    def __init__(
-        self,
-        kind: str,
-        *,
-        done: int = 0,
-        elsewhere: frozenset[str] = frozenset(),
-        time: int = 0,
-        live: bool = False,
-    ) -> None:
-        self._kind = kind
-        self._done = done
-        self._elsewhere = set(elsewhere)
-        self._origins: dict[str, str] = {}
-        """Of messages that have one, in which session it was first."""
-        self._time = time
-        self._live = live
-        self._threads: dict[tuple[str, str], AgentThread] = {}
-        self._current: dict[int, AgentThread] = {}
-        self._main: AgentThread | None = None
-        self._entries: dict[str, HistoryEntry] = {}
-        self._asked: dict[str, AwaitedTool] = {}
-        """By the ids of tool calls."""
-        self._histories: dict[str, SessionHistory] = {}
-        self._over: list[CodingTurn] = []
-        self._root: CodingTurn | None = None
-        self._alone: AgentThread | None = None
-        """A subagent whose turns are nobody's."""
-        self.turns = 0
-        """Turns of the user that have begun."""
-        self.repeated = 0
-        """How many of them, from the first on, are of another session."""
-        self.untimed = False
-        """Whether something had no time at all."""
-        self.messages: dict[str, int] = {}
-        """Prompts and calls, in their order, with their times."""
-        self.withheld: dict[str, set[str]] = {}
-        """By session, the ids of rows that are an earlier session's."""
-        self.alone: dict[str, set[str]] = {}
-        """By session, the rows (and traces) of its subagents' files where its own is not there."""
+    kind: str
+    """The tool's."""
+    done: int = 0
+    """So many turns of the user are in the store already, and are not made again."""
+    elsewhere: set[str] = field(default_factory=set[str])
+    """Ids of messages that stand in the file of another session, which is theirs."""
+    time: int = 0
+    """Of what says no time and has none before it, in ns."""
+    live: bool = False
+    """Whether what is unfinished goes on (``running``), or was cut short."""
+    turns: int = 0
+    """Turns of the user that have begun."""
+    repeated: int = 0
+    """How many of them, from the first on, are of another session."""
+    untimed: bool = False
+    """Whether something had no time at all."""
+    messages: dict[str, int] = field(default_factory=dict[str, int])
+    """Prompts and calls, in their order, with their times."""
+    withheld: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """By session, the ids of rows that are an earlier session's."""
+    alone: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """By session, the rows (and traces) of its subagents' files where its own is not there."""
+    _origins: dict[str, str] = field(default_factory=dict[str, str])
+    """Of messages that have one, in which session it was first."""
+    _threads: dict[tuple[str, str], AgentThread] = field(
+        default_factory=dict[tuple[str, str], AgentThread]
+    )
+    _current: dict[int, AgentThread] = field(default_factory=dict[int, AgentThread])
+    _main: AgentThread | None = None
+    _entries: dict[str, HistoryEntry] = field(default_factory=dict[str, HistoryEntry])
+    _asked: dict[str, AwaitedTool] = field(default_factory=dict[str, AwaitedTool])
+    """By the ids of tool calls."""
+    _histories: dict[str, SessionHistory] = field(default_factory=dict[str, SessionHistory])
+    _over: list[CodingTurn] = field(default_factory=list[CodingTurn])
+    _root: CodingTurn | None = None
+    _alone: AgentThread | None = None
+    """A subagent whose turns are nobody's."""
 
     def add(self, event: CodingEvent, file: int = 0) -> bool | None:
         """Take an event; whether it is of a message that is not known already (None: of none).
@@ -126,8 +117,8 @@ class TurnBuilder:
         if isinstance(event, UserMessage | AgentCall) and event.origin:
             session = thread.start.session_id
             first = self._origins.setdefault(event.origin, session)
-            if first != session or event.origin in self._elsewhere:
-                self._elsewhere.add(event.message_id)
+            if first != session or event.origin in self.elsewhere:
+                self.elsewhere.add(event.message_id)
         if isinstance(event, UserMessage):
             self._user(thread, event)
         elif isinstance(event, AgentCall):
@@ -136,7 +127,7 @@ class TurnBuilder:
             self._tool(thread, event)
         else:
             self._compaction(thread, event)
-        return event.message_id not in self._elsewhere
+        return event.message_id not in self.elsewhere
 
     def parts(self) -> Iterator[tuple[int, Part]]:
         """The turns of the user that are over, and not in the store: number (from 1) and part."""
@@ -173,7 +164,7 @@ class TurnBuilder:
     def _first_time(self) -> int:
         known = [thread.time for thread in self._threads.values() if thread.time]
         self.untimed = self.untimed or not known
-        return max(known, default=self._time)
+        return max(known, default=self.time)
 
     def _before(self, thread: AgentThread, parent: str) -> HistoryEntry | None:
         before = self._entries.get(parent) if parent else None
@@ -210,7 +201,7 @@ class TurnBuilder:
         asked = self._asked.get(thread.start.parent_call)
         asking = root if asked is None else asked.turn
         around = asking if asking.root is root else root
-        turn = CodingTurn(self._kind, facts, prompt, thread.time, asked=self._asked, around=around)
+        turn = CodingTurn(self.kind, facts, prompt, thread.time, asked=self._asked, around=around)
         turn.parent_turn_id = asking.turn_id
         self.alone.setdefault(thread.start.session_id, set()).add(self._trace(prompt))
         turn.number, turn.recorded, turn.foreign = root.number, root.recorded, root.foreign
@@ -222,12 +213,12 @@ class TurnBuilder:
         self, thread: AgentThread, prompt: UserMessage, facts: tuple[SessionStart, str]
     ) -> CodingTurn:
         self.turns += 1
-        turn = self._root = CodingTurn(self._kind, facts, prompt, thread.time, asked=self._asked)
+        turn = self._root = CodingTurn(self.kind, facts, prompt, thread.time, asked=self._asked)
         turn.number = self.turns
-        turn.foreign = prompt.message_id in self._elsewhere
+        turn.foreign = prompt.message_id in self.elsewhere
         if turn.foreign:
             self._withhold(turn)
-        turn.recorded = self.turns > self._done and not turn.foreign
+        turn.recorded = self.turns > self.done and not turn.foreign
         if turn.foreign and self.repeated == self.turns - 1:
             self.repeated += 1
         return turn
@@ -237,7 +228,7 @@ class TurnBuilder:
         if root is None:
             return
         for turn in (*reversed(root.nested), root):
-            turn.close(unfinished="" if not last else "running" if self._live else "interrupted")
+            turn.close(unfinished="" if not last else "running" if self.live else "interrupted")
         for thread in self._threads.values():
             if thread.turn is not None and thread.turn.root is root:
                 thread.turn = None
@@ -252,16 +243,16 @@ class TurnBuilder:
         if turn is None:
             prompt = UserMessage(f"{message_id}:turn", thread.time, [])
             return self._open(thread, prompt)
-        if not turn.foreign or message_id in self._elsewhere:
+        if not turn.foreign or message_id in self.elsewhere:
             return turn
         # The other session's turn goes on here, in its own way.
         return self._open(thread, replace(turn.prompt, message_id=f"{message_id}:turn"))
 
     def _trace(self, prompt: UserMessage) -> str:
-        return f"{ids.trace_id(self._kind, 'turn', prompt.message_id):032x}"
+        return f"{ids.trace_id(self.kind, 'turn', prompt.message_id):032x}"
 
     def _row(self, *parts: object) -> str:
-        return f"{ids.span_id(self._kind, *parts):016x}"
+        return f"{ids.span_id(self.kind, *parts):016x}"
 
     def _rows(self, event: UserMessage | AgentCall) -> list[str]:
         """The rows of a prompt, or of a call and the tools that it asks for."""
@@ -296,7 +287,7 @@ class TurnBuilder:
         message = {"role": "assistant", "parts": event.parts}
         entry = self._enter(thread, event.message_id, before, [message] if event.parts else [])
         history = self._histories.setdefault(thread.start.session_id, SessionHistory())
-        elsewhere = event.message_id in self._elsewhere
+        elsewhere = event.message_id in self.elsewhere
         if elsewhere:
             if not turn.turn.rounds:  # all of it stands elsewhere, also if its prompt has a new id
                 turn.recorded, turn.foreign = False, True
@@ -304,7 +295,7 @@ class TurnBuilder:
         if turn.recorded and not elsewhere:
             turn.call(event, min(event.start or began, thread.time), thread.time, history, entry)
         else:
-            if turn.number <= self._done and not elsewhere:
+            if turn.number <= self.done and not elsewhere:
                 history.know(thread.start.instructions)
                 entry.know()
             turn.ask(event, thread.time)
@@ -316,7 +307,7 @@ class TurnBuilder:
             turn = self._running(thread, event.message_id or event.call_id)
         else:
             turn = asked.turn
-        if turn.recorded and event.message_id not in self._elsewhere:
+        if turn.recorded and event.message_id not in self.elsewhere:
             turn.tool(event, thread.time)
         elif asked is not None:
             asked.answered = True
@@ -357,7 +348,7 @@ class TurnBuilder:
         version = start.version or around.version
         name = repository_name(first.repository) or folder_name(first.folder or folder)
         attributes: dict[str, Any] = {
-            semconv.CODING_TOOL: self._kind,
+            semconv.CODING_TOOL: self.kind,
             semconv.WORKING_DIRECTORY: folder,
             semconv.VCS_REPOSITORY_URL: repository,
             semconv.VCS_REPOSITORY_NAME: repository_name(repository) or name,
@@ -370,9 +361,9 @@ class TurnBuilder:
             plain = value if isinstance(value, (str, bool, int, float)) else dumps_text(value)
             attributes[semconv.IMPORT_PREFIX + key] = plain
         known = {key: value for key, value in attributes.items() if value not in ("", None)}
-        agent = start.agent_name or self._kind
+        agent = start.agent_name or self.kind
         said = replace(start, agent_name=agent, version=version, attributes=known)
-        return said, name or self._kind
+        return said, name or self.kind
 
 
 def _merged(known: SessionStart, said: SessionStart) -> SessionStart:
