@@ -15,6 +15,7 @@ public description). What has to be known:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -74,7 +75,7 @@ class ClaudeReader(TranscriptReader):
         self._nested = path.parent.name == "subagents"
         self._session = path.parent.parent.name if self._nested else path.stem
         self._agents: dict[str, ClaudeAgent] = {"": ClaudeAgent("")}
-        self._said: tuple[str, ...] = ()
+        self._said: SessionStart | None = None
         self._messages: dict[str, str] = {}
         """The message of each line, by the line's id; of those between the one before."""
         self._agent_of: dict[str, str] = {}
@@ -321,16 +322,13 @@ class ClaudeReader(TranscriptReader):
         line = self._line
         if not self._nested:
             self._session = line.text("sessionId") or self._session
-        names = ("version", "cwd", "gitBranch")
-        version, folder, branch = (line.text(name) for name in names)
-        forked = line.object("forkedFrom").text("sessionId")
-        said = (self._session, agent.id, agent.parent_call, forked, version, folder, branch)
-        if said != self._said:
-            self._said = said
-            start = SessionStart(self._session, version, folder, branch=branch)
-            start.agent_id, start.parent_call = agent.id, agent.parent_call
-            start.agent_name, start.parent_session = self._name(agent), forked
-            self.emit(start)
+        start = SessionStart(self._session, line.text("version"), line.text("cwd"))
+        start.branch = line.text("gitBranch")
+        start.agent_id, start.parent_call = agent.id, agent.parent_call
+        start.parent_session = line.object("forkedFrom").text("sessionId")
+        if start != self._said:
+            self._said = start
+            self.emit(replace(start, agent_name=self._name(agent)))
 
     def _name(self, agent: ClaudeAgent) -> str:
         if not agent.id:
@@ -345,7 +343,7 @@ class ClaudeReader(TranscriptReader):
 
     def _tell(self, **facts: Any) -> None:
         """Say something of a session; who speaks afterwards says so again."""
-        self._said = ()
+        self._said = None
         self.emit(SessionStart(self._session, **facts))
 
     # -- what is held back ------------------
