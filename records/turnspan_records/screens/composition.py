@@ -51,7 +51,7 @@ def composition(store: Store, project: str, call_id: str) -> Composition:
     known = {
         str(id_): (str(role), int(size), bool(answers)) for id_, role, size, answers in messages
     }
-    sizes = {name: [0, 0] for name in PARTS}
+    sizes: dict[str, list[int]] = {name: [] for name in PARTS}
     inputs = [str(one) for one in call["inputs"]]
     last = max(
         (at for at, one in enumerate(inputs) if known.get(one, ("",))[0] == "assistant"), default=-1
@@ -59,15 +59,15 @@ def composition(store: Store, project: str, call_id: str) -> Composition:
     for at, one in enumerate(inputs):
         if one in known:
             role, size, answers = known[one]
-            _add(sizes, _part_of(role, answers, at > last), size)
+            sizes[_part_of(role, answers, at > last)].append(size)
     missing = sum(one not in known for one in inputs)
     hashes = {name: str(call[name]) for name in ("system", "tools")}
     wanted = sorted(set(hashes.values()) - {NONE})
     rows = ask(store, "composition/definitions", project=project, hashes=wanted).rows
     defined = {str(id_): int(size) for id_, size in rows}
     for name, hash_ in hashes.items():
-        if hash_ in defined and not (name == "system" and sizes["system"][0]):
-            _add(sizes, name, defined[hash_])
+        if hash_ in defined and not (name == "system" and sizes["system"]):
+            sizes[name].append(defined[hash_])
         missing += hash_ != NONE and hash_ not in defined
     total = call["input_tokens"]
     return Composition(_parts(sizes, total), None if total is None else int(total), missing)
@@ -81,15 +81,10 @@ def _part_of(role: str, answers: bool, new: bool) -> str:
     return "new" if new else "history"
 
 
-def _add(sizes: dict[str, list[int]], name: str, size: int) -> None:
-    sizes[name][0] += 1
-    sizes[name][1] += size
-
-
 def _parts(sizes: dict[str, list[int]], total: int | None) -> list[PromptPart]:
     """The parts with their tokens, which add up to the provider's count where it is known: what is
     lost by rounding down goes to those that lost most."""
-    there = [(name, count, size) for name, (count, size) in sizes.items() if count]
+    there = [(name, len(each), sum(each)) for name, each in sizes.items() if each]
     bytes_ = sum(size for _, _, size in there)
     if total is None or not bytes_:
         return [PromptPart(n, c, size, -(-size // BYTES_A_TOKEN)) for n, c, size in there]
