@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from turnspan.turn import stop_reasons as reasons
@@ -151,11 +152,7 @@ def _repeated(tools: _Rows) -> tuple[EvidenceRow, ...]:
 
 
 def _silent(calls: _Rows) -> tuple[EvidenceRow, ...]:
-    silent: list[Mapping[str, Any]] = []
-    for call in reversed(calls):
-        if call["spoke"]:
-            break
-        silent.insert(0, call)
+    silent = [*takewhile(lambda call: not call["spoke"], reversed(calls))][::-1]
     ends = silent if len(silent) < 3 else (silent[0], silent[-1])
     return tuple(EvidenceRow("call", one["span_id"], f"round {one['round']}") for one in ends)
 

@@ -100,12 +100,8 @@ class WireFields(dict[str, Any]):
 
     def others(self, *known: str) -> dict[str, Any]:
         """What there is beside the known fields, as attributes, as far as it is small."""
-        rest: dict[str, Any] = {}
-        for name in sorted(self.keys() - set(known)):
-            value = self[name]
-            if value not in (None, "", [], {}) and is_small(value):
-                rest[name] = value
-        return rest
+        rest = {name: self[name] for name in sorted(self.keys() - set(known))}
+        return {k: v for k, v in rest.items() if v not in (None, "", [], {}) and is_small(v)}
 
 
 def fields_of(value: Any) -> WireFields:
