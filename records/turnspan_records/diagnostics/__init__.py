@@ -129,15 +129,11 @@ def read_diagnostic(name: str, text: str, topic: str = "") -> Diagnostic:
     """
     header: dict[str, str] = {}
     lines = text.splitlines()
-    for at, line in enumerate(lines):
-        match = _HEADER.fullmatch(line)
-        if match is None:
-            sql = with_fragments("\n".join(lines[at:]).strip(), topic, turns=_TURNS)
-            sql = _CHOICE.sub(_choice, sql)
-            break
+    while lines and (match := _HEADER.fullmatch(lines[0])):
         header[match[1]] = match[2].strip()
-    else:
-        sql = ""
+        del lines[0]
+    sql = with_fragments("\n".join(lines).strip(), topic, turns=_TURNS)
+    sql = _CHOICE.sub(_choice, sql)
     if set(header) != {"title", "question", "remedy"} or not sql:
         raise ValueError(f"diagnostics/{name}.sql lacks its title, question, remedy or query")
     return Diagnostic(name, header["title"], header["question"], header["remedy"], sql)
