@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import combinations
+from itertools import combinations, takewhile
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -80,16 +80,13 @@ class CallMatcher:
                 answer says: it is told of a recorded failure as often as it had tried.
         """
         with self._lock:
-            known = self._by_key.get(_key(asked), ())
-            same = [one for one in known if self._same_parameters(one, asked)]
-            waiting = [one for one in same if self._waits(one, retries)]
-            if not waiting:
-                same = same or [one for one in self._recording.calls if self._is_like(one, asked)]
-                waiting = [one for one in same if self._waits(one, retries)]
-            if not same:
-                same = [one for one in self._recording.calls if self._goes_on_with(one, asked)]
-                waiting = [one for one in same if self._waits(one, retries)]
-            if waiting:
+            known, every = self._by_key.get(_key(asked), ()), self._recording.calls
+            same = (
+                [one for one in known if self._same_parameters(one, asked)]
+                or [one for one in every if self._is_like(one, asked)]
+                or [one for one in every if self._goes_on_with(one, asked)]
+            )
+            if waiting := [one for one in same if self._waits(one, retries)]:
                 found = self.places.nearest(waiting, asked.place)
                 self._count(found, waiting, asked)
                 self.answered[found.span_id] += 1
@@ -208,12 +205,7 @@ class CallMatcher:
         return max(calls, key=rank)
 
     def _shared(self, pairs: Iterable[tuple[str, str]]) -> int:
-        count = 0
-        for old, new in pairs:
-            if not self._same_message(old, new):
-                break
-            count += 1
-        return count
+        return sum(1 for _ in takewhile(lambda pair: self._same_message(*pair), pairs))
 
     def _same_setup(self, call: PlayableCall, asked: AskedRequest) -> int:
         return sum(

@@ -160,13 +160,12 @@ def _named(request: RequestContent, at: int) -> str:
     message = request.message(at)
     answered = [p for p in message.parts if p.get("type") == "tool_call_response"]
     if answered:
-        ids = [str(part.get("id") or "") for part in answered]
-        names = [str(part.get("name") or "") or _tool_named(request, at, id_)
-                 for part, id_ in zip(answered, ids, strict=True)]  # fmt: skip
-        shown = ", ".join(dict.fromkeys(name for name in names if name))
-        return f"message {at + 1}, the result of tool {shown}" if shown else (
-            f"message {at + 1}, the result of a tool"
-        )  # fmt: skip
+        names = [
+            str(part.get("name") or "") or _tool_named(request, at, str(part.get("id") or ""))
+            for part in answered
+        ]
+        shown = ", ".join(dict.fromkeys(filter(None, names)))
+        return f"message {at + 1}, the result of {f'tool {shown}' if shown else 'a tool'}"
     if message.role in _RULES:
         return f"message {at + 1}, a {message.role} message"
     whose = {"user": "the user's", "assistant": "the assistant's"}.get(message.role)
