@@ -184,8 +184,7 @@ _KINDS: Final = {"str": str, "bool": bool, "int": int, "list[str]": list, "dict[
 def _checked(row: Mapping[str, Any]) -> RunFigures:
     run = RunFigures(**row)
     for one in fields(run):
-        value, kind = getattr(run, one.name), _KINDS.get(str(one.type))
-        number = kind is None and (value is None or isinstance(value, (int, float)))
-        if not number and not (kind is not None and isinstance(value, kind)):
+        value = getattr(run, one.name)
+        if not isinstance(value, _KINDS.get(str(one.type), (int, float, type(None)))):
             raise TypeError(f"{one.name} is {value!r}")
     return run
