@@ -23,8 +23,9 @@ from turnspan_llm.grouping.prompts import (
     question_starts,
     told_iteration,
 )
-from turnspan_llm.grouping.rows import SLACK, LogDatabase, LogRow, LogRows, ToldAnswer
+from turnspan_llm.grouping.rows import SLACK, LogRow, LogRows, ToldAnswer
 from turnspan_llm.grouping.texts import KnownText, digest, joined, known
+from turnspan_llm.logs.responses import OpenedLog
 
 _CROWD: Final = 1_000
 """So many rows at most are held to be what stands in one place."""
@@ -95,7 +96,7 @@ class _Open:
                 del self.by_length[row.question.length]
 
 
-def read_arbiters(source: LogDatabase, rows: LogRows, window: int) -> list[ArbiterRow]:
+def read_arbiters(source: OpenedLog, rows: LogRows, window: int) -> list[ArbiterRow]:
     """Read each arbiter's prompt, in the order of their time."""
     open_ = _Open(rows.outputs)
     found: list[ArbiterRow] = []
@@ -103,7 +104,7 @@ def read_arbiters(source: LogDatabase, rows: LogRows, window: int) -> list[Arbit
     for row in rows.arbiters:
         arbiter = ArbiterRow(row)
         found.append(arbiter)
-        logged = source.response(row)
+        logged = source.response(row.table, row.position)
         if logged is None or row.began < 0:
             continue
         open_.move(row.began)

@@ -37,7 +37,6 @@ class AssembledRun:
     pairs: Paired
     by_id: dict[str, LogRow]
     chains: Chains
-    arbiters: list[ArbiterRow]
     members: Members
 
 
@@ -68,11 +67,7 @@ def assembled(found: AssembledRun) -> Grouping:
     runs = [_run(draft) for draft in drafts]
     runs = _with_parents(drafts, runs)
     runs = [_keeping_assigned(run, draft, review) for run, draft in zip(runs, drafts, strict=True)]
-    places = {
-        each.row.id: RowPlace(run.consortium_id, each.role, each.iteration)
-        for run in runs
-        for each in run.rows()
-    }
+    places = {id_: place for run in runs for id_, place in run.places().items()}
     _add_assigned(found.rows, places)
     review += _reviewed(found, places)
     review.sort(key=lambda each: (each.row.began, each.row.id, each.why.value))

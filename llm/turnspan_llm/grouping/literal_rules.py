@@ -8,7 +8,6 @@ contains a tag, a model answers twice alike, or two runs overlap.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from turnspan_llm.grouping.assembly import at
@@ -27,19 +26,21 @@ from turnspan_llm.grouping.model import (
     run_id,
 )
 from turnspan_llm.grouping.prompts import is_arbiter_prompt
-from turnspan_llm.grouping.rows import Kind, LogDatabase, LogRow, LogRows
+from turnspan_llm.grouping.rows import Kind, LogRow, LogRows, began_between
 from turnspan_llm.grouping.texts import KnownText, known
+from turnspan_llm.logs.responses import OpenedLog
 
 _OPEN, _CLOSE = "<response>", "</response>"
 
 
-def literal_runs(source: LogDatabase, rows: LogRows, window: int) -> Grouping:
+def literal_runs(source: OpenedLog, rows: LogRows, window: int) -> Grouping:
     """The runs by the two phases of the literal rules; all rows have to have been kept."""
     ordered = sorted(rows.by_id.values(), key=lambda row: (row.table, row.position))
     by_text: dict[KnownText, list[LogRow]] = {}
     for row in ordered:
         by_text.setdefault(row.answer, []).append(row)
-    arbiters = sorted((row for row in ordered if row.kind is Kind.ARBITER), key=_began)
+    arbiters = [row for row in ordered if row.kind is Kind.ARBITER]
+    arbiters.sort(key=lambda row: row.began)
     runs: list[RunFound] = []
     review: list[ReviewRow] = []
     places: dict[str, RowPlace] = {}
@@ -54,35 +55,27 @@ def literal_runs(source: LogDatabase, rows: LogRows, window: int) -> Grouping:
             output, before, _within_the_hour(source, arbiters, by_text, before, window), places
         )
         runs.append(run)
-        places.update(
-            (each.row.id, RowPlace(run.consortium_id, each.role, each.iteration))
-            for each in run.rows()
-        )
+        places.update(run.places())
     return Grouping(tuple(runs), tuple(review), places, rows.seen)
 
 
 def _within_the_hour(
-    source: LogDatabase,
+    source: OpenedLog,
     arbiters: list[LogRow],
     by_text: dict[KnownText, list[LogRow]],
     arbiter: LogRow,
     window: int,
 ) -> list[tuple[LogRow, int]]:
-    logged = source.response(arbiter)
+    logged = source.response(arbiter.table, arbiter.position)
     found: dict[LogRow, int] = {}
     for text in _snippets(logged.prompt if logged is not None else ""):
         for row in by_text.get(text, ()):
             if 0 <= arbiter.began - row.began <= window:
                 found[row] = MEMBER
-    first = bisect_left(arbiters, arbiter.began - window, key=_began)
-    for row in arbiters[first : bisect_right(arbiters, arbiter.began, key=_began)]:
+    for row in began_between(arbiters, arbiter.began - window, arbiter.began):
         if row.model == arbiter.model and row is not arbiter:
             found[row] = ARBITER
     return list(found.items())
-
-
-def _began(row: LogRow) -> int:
-    return row.began
 
 
 def _snippets(prompt: str) -> Iterator[KnownText]:

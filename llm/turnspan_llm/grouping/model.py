@@ -108,6 +108,13 @@ class RunFound:
             found += [iteration.arbiter] if iteration.arbiter is not None else []
         return (*found, self.output)
 
+    def places(self) -> dict[str, RowPlace]:
+        """Where each of its rows was put, by row id."""
+        return {
+            attached.row.id: RowPlace(self.consortium_id, attached.role, attached.iteration)
+            for attached in self.rows()
+        }
+
 
 class Why(str, enum.Enum):
     """Why a row is left to a person."""

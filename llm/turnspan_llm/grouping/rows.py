@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import enum
-import sqlite3
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from turnspan.runtime.type_guards import is_dict, is_list
@@ -18,17 +16,10 @@ from turnspan_llm.grouping.prompts import (
     may_be_member_prompt,
     member_prompt,
 )
-from turnspan_llm.grouping.texts import (
-    PREFIX,
-    KnownText,
-    digest,
-    joined,
-    known,
-)
-from turnspan_llm.logs.generations import Layout
+from turnspan_llm.grouping.texts import PREFIX, KnownText, digest, known
 from turnspan_llm.logs.logged import LoggedResponse, interval, is_ulid, ulid_milliseconds
 from turnspan_llm.logs.messages import UnresolvedError, resolved
-from turnspan_llm.logs.responses import responses_at
+from turnspan_llm.logs.responses import OpenedLog
 
 SLACK: Final = 2_000
 """Microseconds: durations are cut to milliseconds, and clocks of two kinds are read."""
@@ -64,8 +55,6 @@ class OutputJson:
 
     answers: tuple[ToldAnswer, ...]
     """Of the last iteration."""
-    lines: KnownText
-    """The same, as the next iteration's history would tell them."""
     iterations: int | None
     arbiter: str | None
 
@@ -108,25 +97,6 @@ class LogRow:
         return self.began >= other.began - SLACK and self.ended <= other.ended + SLACK
 
 
-@dataclass(slots=True)
-class LogDatabase:
-    """One database of those that are grouped."""
-
-    number: int
-    path: Path
-    connection: sqlite3.Connection
-    layout: Layout
-    configs: Mapping[str, Mapping[str, Any]]
-
-    def response(self, row: LogRow) -> LoggedResponse | None:
-        """A row with its texts."""
-        return next(self.some(row.table, [row.position]), None)
-
-    def some(self, table: str, positions: Sequence[int]) -> Iterator[LoggedResponse]:
-        """Rows of a table with their texts."""
-        return responses_at(self.connection, self.layout, table, positions, self.path)
-
-
 class Index:
     """Finds the rows whose answer stands at a place of a longer text.
 
@@ -164,6 +134,11 @@ def _began(row: LogRow) -> int:
     return row.began
 
 
+def began_between(rows: list[LogRow], since: int, until: int) -> list[LogRow]:
+    """Those of rows in the order of their time that began between two moments."""
+    return rows[bisect_left(rows, since, key=_began) : bisect_right(rows, until, key=_began)]
+
+
 @dataclass(slots=True)
 class LogRows:
     """The rows of a database, by what they may be."""
@@ -171,8 +146,6 @@ class LogRows:
     outputs: list[LogRow] = field(default_factory=list[LogRow])
     arbiters: list[LogRow] = field(default_factory=list[LogRow])
     members: list[LogRow] = field(default_factory=list[LogRow])
-    assigned: list[LogRow] = field(default_factory=list[LogRow])
-    """Those of no kind that somebody has already put into a run."""
     by_id: dict[str, LogRow] = field(default_factory=dict[str, LogRow])
     index: Index = field(default_factory=Index)
     models: set[str] = field(default_factory=set[str])
@@ -181,7 +154,7 @@ class LogRows:
 
 
 def read_rows(
-    source: LogDatabase,
+    source: OpenedLog,
     stretch: Iterable[tuple[str, Sequence[int]]],
     names: frozenset[str],
     window: int,
@@ -199,7 +172,7 @@ def read_rows(
     rows = LogRows()
     prompts = _Prompts()
     for table, positions in stretch:
-        for logged in source.some(table, positions):
+        for logged in source.responses(table, positions):
             rows.seen += 1
             # It is of a consortium's name, or its JSON is that of llm-consortium.
             output = logged.model in names or JSON_OF_OUTPUTS in (logged.response_json or "")
@@ -210,9 +183,7 @@ def read_rows(
             rows.by_id[row.id] = row
             if row.member is not None:
                 rows.index.add(row, logged.response)
-            if row.kind is Kind.OTHER:
-                rows.assigned += [row] if row.assigned is not None else []
-            else:
+            if row.kind is not Kind.OTHER:
                 (rows.outputs, rows.arbiters, rows.members)[row.kind].append(row)
     for found in (rows.outputs, rows.arbiters, rows.members):
         found.sort(key=lambda row: row.order)
@@ -320,7 +291,6 @@ def _told(said: dict[str, Any]) -> OutputJson | None:
     count, arbiter = metadata.get("iteration_count"), metadata.get("arbiter")
     return OutputJson(
         answers=tuple(_answer(answer) for answer in answers),
-        lines=joined(_lines(answers)),
         iterations=count if isinstance(count, int) and count > 0 else None,
         arbiter=arbiter if isinstance(arbiter, str) else None,
     )
@@ -330,10 +300,3 @@ def _answer(answer: dict[str, Any]) -> ToldAnswer:
     failed = "response" not in answer
     text = f"Error: {answer.get('error', 'Unknown error')}" if failed else str(answer["response"])
     return ToldAnswer(_kept(str(answer.get("model", ""))), failed, known(text))
-
-
-def _lines(answers: list[dict[str, Any]]) -> Iterator[str]:
-    for number, answer in enumerate(answers):
-        yield "\n" if number else ""
-        said = answer.get("response", "Error")
-        yield f"<model_response>{answer.get('model', '')}: {said}</model_response>"

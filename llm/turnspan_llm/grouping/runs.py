@@ -8,7 +8,7 @@ them. What follows from them is decided, the rest is left to a person.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal
 
@@ -19,21 +19,10 @@ from turnspan_llm.grouping.decisions import Decisions
 from turnspan_llm.grouping.literal_rules import literal_runs
 from turnspan_llm.grouping.members import iterations, members
 from turnspan_llm.grouping.model import Grouping, ReviewRow, RowPlace, RunFound, Why
-from turnspan_llm.grouping.rows import (
-    LogDatabase,
-    LogRow,
-    LogRows,
-    read_rows,
-)
+from turnspan_llm.grouping.rows import LogRow, LogRows, read_rows
 from turnspan_llm.grouping.stretches import MOST, Stretches
-from turnspan_llm.grouping.tables import (
-    TableRun,
-    configs,
-    paired,
-    table_runs,
-)
-from turnspan_llm.logs.connection import opened
-from turnspan_llm.logs.generations import layout_of
+from turnspan_llm.grouping.tables import TableRun, paired, saved_names, table_runs
+from turnspan_llm.logs.responses import OpenedLog, opened_logs
 
 Strategy = Literal["keys", "literal"]
 Chosen = Callable[[int, str, int], bool]
@@ -102,8 +91,8 @@ def opened_log(
         whole: in one stretch.
     """
     microseconds = round((WINDOW if window is None else window) * 1_000_000)
-    own = None if consortium_db is None else Path(consortium_db)
-    with _sources(Path(path), own) as sources:
+    paths = [Path(one) for one in (path, consortium_db) if one is not None]
+    with opened_logs(paths, OpenedLog) as sources:
         log = Log(sources, frozenset(models), microseconds, whole)
         try:
             yield log
@@ -115,13 +104,14 @@ class Log:
     """The databases of a log, opened."""
 
     def __init__(
-        self, sources: list[LogDatabase], models: frozenset[str], window: int, whole: bool
+        self, sources: list[OpenedLog], models: frozenset[str], window: int, whole: bool
     ) -> None:
         self._sources = sources
         self._window = window
         runs = [run for source in sources for run in table_runs(source.connection, source.path)]
         told = (run.name for run in runs if run.name is not None)
-        self._names = models.union(*(source.configs for source in sources), told)
+        saved = (saved_names(source.connection, source.path) for source in sources)
+        self._names = models.union(*saved, told)
         self._named = frozenset(row for run in runs for row, _, _ in run.members)
         most = None if whole else MOST
         self.stretches = Stretches(sources, self._names, window, self._named, most=most)
@@ -203,7 +193,7 @@ class Log:
         stand_in(found, rows.members)
         places = iterations(found.by_output.values(), arbiters, self._window)
         theirs = members(places, rows.models, chosen.allowed)
-        return AssembledRun(databases, pairs, by_id, found, arbiters, theirs)
+        return AssembledRun(databases, pairs, by_id, found, theirs)
 
 
 def _together(stretches: Iterable[Grouping]) -> Grouping:
@@ -220,15 +210,3 @@ def _together(stretches: Iterable[Grouping]) -> Grouping:
     review = [each for each in review if each.why is not Why.ORPHAN or each.row.id not in places]
     review.sort(key=lambda each: (each.row.began, each.row.id, each.why.value))
     return Grouping(tuple(runs), tuple(review), places, seen)
-
-
-@contextmanager
-def _sources(path: Path, consortium_db: Path | None) -> Generator[list[LogDatabase]]:
-    with ExitStack() as stack:
-        found: list[LogDatabase] = []
-        paths = [path] if consortium_db is None else [path, consortium_db]
-        for number, each in enumerate(paths):
-            connection = stack.enter_context(opened(each))
-            layout = layout_of(connection, each)
-            found.append(LogDatabase(number, each, connection, layout, configs(connection, each)))
-        yield found

@@ -17,9 +17,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from turnspan_llm.grouping.rows import JSON_OF_OUTPUTS, SLACK, LogDatabase
+from turnspan_llm.grouping.rows import JSON_OF_OUTPUTS, SLACK
 from turnspan_llm.logs.connection import explained
 from turnspan_llm.logs.logged import as_text, interval, optional_text, whole_number
+from turnspan_llm.logs.responses import OpenedLog
 
 MOST: Final = 5_000
 """Rows of a stretch, unless something was going on all the time."""
@@ -42,7 +43,7 @@ class Stretches:
 
     def __init__(
         self,
-        sources: Sequence[LogDatabase],
+        sources: Sequence[OpenedLog],
         names: frozenset[str],
         window: int,
         named: frozenset[str],
@@ -122,7 +123,7 @@ class Stretches:
 
     def _read(
         self,
-        source: LogDatabase,
+        source: OpenedLog,
         kind: int,
         names: frozenset[str],
         window: int,
@@ -183,7 +184,7 @@ def cuts(calls: Iterable[tuple[int, int]], window: int, most: int) -> Iterator[i
 
 
 def _briefly(
-    source: LogDatabase, table: str, names: list[str], window: int
+    source: OpenedLog, table: str, names: list[str], window: int
 ) -> Iterator[list[tuple[Any, ...]]]:
     """Rows without their texts. Whether one is an output is asked only where it makes a difference:
     where there is no duration, which would say how long the output's run took, or a long one."""

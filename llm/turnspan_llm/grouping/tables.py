@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from turnspan.runtime.type_guards import is_dict
 from turnspan_llm.grouping.chains import Allowed
 from turnspan_llm.grouping.matches import settle
-from turnspan_llm.grouping.rows import SLACK, LogRow
+from turnspan_llm.grouping.rows import SLACK, LogRow, began_between
 from turnspan_llm.grouping.texts import KnownText, known
 from turnspan_llm.logs.connection import explained
 from turnspan_llm.logs.generations import tables
@@ -32,26 +29,18 @@ class TableRun:
     name: str | None
     question: KnownText
     began: int
-    status: str
     synthesis: KnownText | None = None
     members: list[tuple[str, bool, int]] = field(default_factory=list["tuple[str, bool, int]"])
     """Row ids, whether it is an arbiter's, and the iteration."""
 
 
-def configs(connection: sqlite3.Connection, path: Path) -> dict[str, Mapping[str, Any]]:
-    """The consortiums that are saved in a database, by name."""
+def saved_names(connection: sqlite3.Connection, path: Path) -> set[str]:
+    """The names of the consortiums that are saved in a database."""
     with explained(path):
         if not _has(connection, "consortium_configs", ("name", "config")):
-            return {}
-        rows = connection.execute("SELECT name, config FROM consortium_configs").fetchall()
-    found: dict[str, Mapping[str, Any]] = {}
-    for name, config in rows:
-        try:
-            value: Any = json.loads(config)
-        except (TypeError, ValueError, RecursionError):
-            value = None
-        found[str(name)] = value if is_dict(value) else {}
-    return found
+            return set()
+        rows = connection.execute("SELECT name FROM consortium_configs").fetchall()
+    return {str(name) for (name,) in rows}
 
 
 def table_runs(connection: sqlite3.Connection, path: Path) -> list[TableRun]:
@@ -61,10 +50,8 @@ def table_runs(connection: sqlite3.Connection, path: Path) -> list[TableRun]:
             return []
         if not _has(connection, "consortium_members", _MEMBERS):
             return []
-        columns = tables(connection)["consortium_runs"]
-        status = "status" if "status" in columns else "NULL"
         rows = connection.execute(
-            f"SELECT {', '.join(_RUNS)}, {status} FROM consortium_runs ORDER BY created_at, id"
+            f"SELECT {', '.join(_RUNS)} FROM consortium_runs ORDER BY created_at, id"
         ).fetchall()
         runs = {
             str(id_): TableRun(
@@ -72,9 +59,8 @@ def table_runs(connection: sqlite3.Connection, path: Path) -> list[TableRun]:
                 name=None if name is None else str(name),
                 question=known(str(question or "")),
                 began=_time(created),
-                status=str(told or ""),
             )
-            for id_, name, question, created, told in rows
+            for id_, name, question, created in rows
         }
         for run, row, role, iteration in connection.execute(
             f"SELECT {', '.join(_MEMBERS)} FROM consortium_members ORDER BY run_id, response_id"
@@ -128,16 +114,10 @@ def paired(runs: list[TableRun], outputs: list[LogRow], allowed: Allowed) -> Pai
             since = run.began - longest[key] - SLACK
             wanted[run] = [
                 row
-                for row in _between(by_question[key], since, run.began + SLACK)
+                for row in began_between(by_question[key], since, run.began + SLACK)
                 if run.began <= row.ended + SLACK
                 and (run.synthesis is None or run.synthesis == row.answer)
                 and allowed(row, row)
             ]
     settled = settle(wanted)
     return Paired({run: rows[0] for run, rows in settled.taken.items()}, settled.open)
-
-
-def _between(rows: list[LogRow], since: int, until: int) -> list[LogRow]:
-    """Those of rows in the order of their time that began between two moments."""
-    first = bisect_left(rows, since, key=lambda row: row.began)
-    return rows[first : bisect_right(rows, until, key=lambda row: row.began)]

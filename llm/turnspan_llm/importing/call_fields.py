@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from turnspan.content.model import Message, Part, as_dict, as_list, dumps_text, text_part
+from turnspan.content.model import Message, Part, as_dict, as_list, dumps_text
 from turnspan.content.model import as_text as text_of
 from turnspan.turn.turn import TokenUsage, ToolRequest
 from turnspan_llm.grouping.model import RowPlace
@@ -232,18 +232,6 @@ def _describe(call: LoggedCall, answer: Any) -> None:
 def message(role: str, parts: list[Part]) -> Message:
     """A message of the GenAI schema."""
     return {"role": role, "parts": parts}
-
-
-def user_message(text: str, files: list[Part]) -> Message | None:
-    """What a user sends; ``None`` for nothing."""
-    parts = ([text_part(text)] if text else []) + files
-    return message("user", parts) if parts else None
-
-
-def arguments_of(text: str, row: str, notes: Notes) -> Any:
-    """A tool call's arguments; what is no JSON stays text."""
-    reason = "they are no JSON, and kept as they are"
-    return notes.json_or_text(text, f"{row}, arguments", reason) if text else {}
 
 
 def outcome_part(call_id: str, name: str, output: Any, exception: str) -> Part:

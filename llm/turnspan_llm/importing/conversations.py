@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from turnspan_llm.importing.accounts import Accounts, add_rest
 from turnspan_llm.importing.call_fields import PREFIX, LoggedCall, Readers
@@ -25,7 +25,7 @@ _TOGETHER: Final = 50
 
 
 class Reading:
-    """Reads a database from a position on; a context manager."""
+    """Reads a database from a position on."""
 
     def __init__(self, source: LogTables, after: LogPosition, label: str) -> None:
         self._source = source
@@ -39,10 +39,8 @@ class Reading:
         self.moved = False
         """Whether the newest part has brought it further."""
 
-    def __enter__(self) -> Reading:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
+    def close(self) -> None:
+        """Forget the plan."""
         self.plan.close()
 
     def parts(self, runs: RunRecords) -> Iterator[Part]:
@@ -50,7 +48,7 @@ class Reading:
         conversations = self.plan.conversations()
         while some := list(_taken(conversations)):
             numbers = [number for each in some for number in each.rows.get(RESPONSES, [])]
-            read = ResponseRows(self._readers, numbers, self.plan.beside_of) if numbers else None
+            read = ResponseRows(self._source, numbers, self.plan.beside_of) if numbers else None
             for each in some:
                 yield self._part(each, read, runs)
         self.reached.beside = self.plan.beside

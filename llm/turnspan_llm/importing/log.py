@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from turnspan_llm.grouping.model import Grouping, RowAt
@@ -13,8 +13,7 @@ from turnspan_llm.importing.position import LogPosition, holds, read, written
 from turnspan_llm.importing.runs import RunRecords, Verdicts, has_runs
 from turnspan_llm.importing.source import LogTables
 from turnspan_llm.importing.turns import KIND
-from turnspan_llm.logs.connection import opened
-from turnspan_llm.logs.generations import layout_of
+from turnspan_llm.logs.responses import opened_logs
 from turnspan_records.importing.sources import Part
 
 
@@ -116,7 +115,7 @@ class LlmLog:
     def total(self, after: str) -> int:
         """How many rows there are to read after a position, about."""
         positions = read(after, len(self._paths))
-        with self._opened() as sources:
+        with opened_logs(self._paths, LogTables) as sources:
             return sum(_left(one, where) for one, where in zip(sources, positions, strict=True))
 
     def parts(self, after: str) -> Iterator[Part]:
@@ -125,14 +124,14 @@ class LlmLog:
         Raises:
             LogsError: the log cannot be read.
         """
-        with self._opened() as sources, ExitStack() as stack:
+        with opened_logs(self._paths, LogTables) as sources, ExitStack() as stack:
             positions = [
                 where if holds(where, source) else LogPosition()
                 for source, where in zip(sources, read(after, len(sources)), strict=True)
             ]
             labels = ["", *(f"{source.path.name}: " for source in sources[1:])]
             readings = [
-                stack.enter_context(Reading(*each))
+                stack.enter_context(closing(Reading(*each)))
                 for each in zip(sources, positions, labels, strict=True)
             ]
             verdicts = stack.enter_context(closing(Verdicts()))
@@ -147,15 +146,6 @@ class LlmLog:
                     if readings[number].moved:
                         part.position = written(positions)
                     yield part
-
-    @contextmanager
-    def _opened(self) -> Generator[list[LogTables]]:
-        with ExitStack() as stack:
-            found: list[LogTables] = []
-            for path in self._paths:
-                connection = stack.enter_context(opened(path))
-                found.append(LogTables(connection, layout_of(connection, path), path))
-            yield found
 
 
 def _left(source: LogTables, position: LogPosition) -> int:

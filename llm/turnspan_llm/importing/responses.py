@@ -13,16 +13,14 @@ from turnspan_llm.importing.call_fields import (
     LoggedCall,
     Readers,
     ToolOutcome,
-    arguments_of,
     begun,
     fragments_told,
     id_of,
     message,
     outcome_part,
     settle,
-    user_message,
 )
-from turnspan_llm.importing.source import ROW, Row
+from turnspan_llm.importing.source import ROW, LogTables, Row
 from turnspan_llm.importing.values import Notes
 from turnspan_llm.logs.generations import RESPONSES
 from turnspan_llm.logs.logged import as_text
@@ -36,25 +34,22 @@ Found = Callable[[str, Iterable[str]], list[int]]
 class ResponseRows:
     """The rows of many responses and of the tables beside them, read at once."""
 
-    def __init__(self, readers: Readers, rows: list[int], found: Found) -> None:
-        self._readers = readers
-        source = readers.source
+    def __init__(self, source: LogTables, rows: list[int], found: Found) -> None:
         self._rows = {row[ROW]: row for row in source.rows(RESPONSES, "rowid", rows)}
         ids = [as_text(row["id"]) for row in self._rows.values() if row["id"] is not None]
         self._beside = {
-            table: _by_response(source.rows(table, "response_id", ids))
+            table: _by(source.rows(table, "response_id", ids), "response_id")
             for table in ("prompt_attachments", "prompt_fragments", "system_fragments")
         }
         for table in ("tool_responses", "tool_calls", "tool_results"):
             numbers = found(table, ids)
-            self._beside[table] = _by_response(source.rows(table, "rowid", numbers))
+            self._beside[table] = _by(source.rows(table, "rowid", numbers), "response_id")
         results = [
             row["id"] for rows in self._beside["tool_results"].values() for row in rows
             if "id" in row
         ]  # fmt: skip
-        self._files: dict[Any, list[Row]] = defaultdict(list)
-        for row in source.rows("tool_results_attachments", "tool_result_id", results):
-            self._files[row["tool_result_id"]].append(row)
+        files = source.rows("tool_results_attachments", "tool_result_id", results)
+        self._files = _by(files, "tool_result_id")
 
     def row(self, number: int) -> Row | None:
         """A row of ``responses``, unless it has been removed since it was counted."""
@@ -66,7 +61,7 @@ class ResponseRows:
 
     def files(self, result: Any) -> list[Row]:
         """The rows that name a tool result's attachments."""
-        return self._files.get(result, [])
+        return self._files.get(as_text(result), [])
 
 
 class ResponseReader:
@@ -111,9 +106,10 @@ class ResponseReader:
         files = [
             as_text(each["attachment_id"]) for each in self._ordered("prompt_attachments", call.id)
         ]
-        said = user_message(text, self._readers.shared.files(files, call.row, self._notes))
-        if said is not None:
-            asked.append(said)
+        parts = [text_part(text)] if text else []
+        parts += self._readers.shared.files(files, call.row, self._notes)
+        if parts:
+            asked.append(message("user", parts))
         # The results of tools may not be written yet, while the call that asked for them is.
         call.begins = bool(text.strip()) or not (call.outcomes or self._awaiting)
         return asked
@@ -147,7 +143,7 @@ class ResponseReader:
     def _ordered(self, table: str, id_: str) -> list[Row]:
         rows = self._read.beside(table, id_)
         self._readers.accounts.took(table, MESSAGE, len(rows))
-        return sorted(rows, key=lambda row: (_number(row.get("order")), row[ROW]))
+        return sorted(rows, key=_place)
 
     def _outcomes(self, call: LoggedCall) -> list[Message]:
         rows = self._read.beside("tool_results", call.id)
@@ -173,8 +169,7 @@ class ResponseReader:
         """The files that a tool's result has; llm sends them with the next prompt, too."""
         rows = self._read.files(result.get("id"))
         self._readers.accounts.took("tool_results_attachments", MESSAGE, len(rows))
-        rows = sorted(rows, key=lambda row: (_number(row.get("order")), row[ROW]))
-        ids = [as_text(row["attachment_id"]) for row in rows]
+        ids = [as_text(row["attachment_id"]) for row in sorted(rows, key=_place)]
         return self._readers.shared.files(ids, call.row, self._notes)
 
     def _replied(self, call: LoggedCall, row: Row) -> None:
@@ -188,9 +183,9 @@ class ResponseReader:
         self._readers.accounts.took("tool_calls", REPLY, len(calls))
         for asked in calls:
             id_, name = as_text(asked.get("tool_call_id")), as_text(asked.get("name"))
-            arguments = arguments_of(
-                as_text(asked.get("arguments")), f"tool_calls {id_of(asked)}", self._notes
-            )
+            where, text = f"tool_calls {id_of(asked)}, arguments", as_text(asked.get("arguments"))
+            reason = "they are no JSON, and kept as they are"
+            arguments: Any = self._notes.json_or_text(text, where, reason) if text else {}
             parts.append({"type": "tool_call", "id": id_, "name": name, "arguments": arguments})
             call.requests.append((id_, name, arguments))
         if parts:
@@ -204,12 +199,14 @@ class ResponseReader:
         call.tools = [shared.tool(row["tool_id"], call.row, self._notes) for row in rows]
 
 
-def _by_response(rows: Iterable[Row]) -> dict[str, list[Row]]:
+def _by(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        found[as_text(row["response_id"])].append(row)
+        found[as_text(row[column])].append(row)
     return found
 
 
-def _number(value: Any) -> float:
-    return value if isinstance(value, (int, float)) else 0
+def _place(row: Row) -> tuple[float, int]:
+    """Where a row stands among those of its response."""
+    order = row.get("order")
+    return order if isinstance(order, (int, float)) else 0, row[ROW]

@@ -136,7 +136,7 @@ class RunRecords:
         return decided
 
     def _told_by(self, output: RowAt) -> Any:
-        logged = self._sources[output.database].logged(output.table, output.position)
+        logged = self._sources[output.database].response(output.table, output.position)
         try:
             said = None if logged is None else resolved(logged.response_json, logged.texts)
         except UnresolvedError:
@@ -146,7 +146,7 @@ class RunRecords:
     def _reply(self, attached: AttachedRow) -> str:
         """What an arbiter answered."""
         row = attached.row
-        logged = self._sources[row.database].logged(row.table, row.position)
+        logged = self._sources[row.database].response(row.table, row.position)
         return "" if logged is None else logged.response
 
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from turnspan_llm.logs.connection import explained
-from turnspan_llm.logs.generations import Layout
-from turnspan_llm.logs.logged import LoggedResponse
-from turnspan_llm.logs.responses import responses_at
+from turnspan_llm.logs.responses import OpenedLog
 
 Row = dict[str, Any]
 ROW: Final = "rowid of the row"
@@ -20,13 +16,8 @@ _TOGETHER: Final = 400
 """Values that one question has; SQLite takes 999."""
 
 
-class LogTables:
+class LogTables(OpenedLog):
     """An opened log. Every question is answered whole before the next: no lock is held between."""
-
-    def __init__(self, connection: sqlite3.Connection, layout: Layout, path: Path) -> None:
-        self._connection = connection
-        self.layout = layout
-        self.path = path
 
     def select(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """A question's rows.
@@ -35,14 +26,9 @@ class LogTables:
             LogsError: the log cannot be read.
         """
         with explained(self.path):
-            return self._connection.execute(sql, parameters).fetchall()
+            return self.connection.execute(sql, parameters).fetchall()
 
-    def logged(self, table: str, position: int) -> LoggedResponse | None:
-        """A call of one of the log's tables, with its texts."""
-        found = responses_at(self._connection, self.layout, table, [position], self.path)
-        return next(found, None)
-
-    def number(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+    def _number(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """The number that answers a question; 0 for NULL."""
         rows = self.select(sql, parameters)
         return int(rows[0][0] or 0) if rows else 0
@@ -91,14 +77,14 @@ class LogTables:
 
     def last(self, table: str) -> int:
         """The number of a table's last row."""
-        return self.number(f"SELECT max(rowid) FROM {quoted(table)}")
+        return self._number(f"SELECT max(rowid) FROM {quoted(table)}")
 
     def count(self, table: str, after: int | None = None) -> int:
         """How many rows a table has, after a row if one is given."""
         sql = f"SELECT count(*) FROM {quoted(table)}"
         if after is None:
-            return self.number(sql)
-        return self.number(f"{sql} WHERE rowid > ?", (after,))
+            return self._number(sql)
+        return self._number(f"{sql} WHERE rowid > ?", (after,))
 
 
 def quoted(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Calls of a log by their positions, in flat memory.
+"""Opened logs, and their calls by their positions, in flat memory.
 
 A batch is read at once and its lock given back before the next: a writer waits for milliseconds,
 however long the reader takes over a batch.
@@ -7,12 +7,14 @@ however long the reader takes over a batch.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from turnspan_llm.logs.connection import explained
-from turnspan_llm.logs.generations import RESPONSES, TURNS, Layout
+from turnspan_llm.logs.connection import explained, opened
+from turnspan_llm.logs.generations import RESPONSES, TURNS, Layout, layout_of
 from turnspan_llm.logs.logged import LoggedResponse, as_text, optional_text, whole_number
 from turnspan_llm.logs.messages import MessageTree
 
@@ -29,6 +31,39 @@ _OF_TABLE: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 Row = dict[str, Any]
+
+
+@dataclass(slots=True)
+class OpenedLog:
+    """One of the databases that are read together."""
+
+    number: int
+    """0 the log, 1 llm-consortium's own file."""
+    path: Path
+    connection: sqlite3.Connection
+    layout: Layout
+
+    def response(self, table: str, position: int) -> LoggedResponse | None:
+        """A call of one of its tables, with its texts."""
+        return next(self.responses(table, [position]), None)
+
+    def responses(self, table: str, positions: Sequence[int]) -> Iterator[LoggedResponse]:
+        """Calls of one of its tables, with their texts."""
+        return responses_at(self.connection, self.layout, table, positions, self.path)
+
+
+L = TypeVar("L", bound=OpenedLog)
+
+
+@contextmanager
+def opened_logs(paths: Iterable[Path], kind: type[L]) -> Generator[list[L]]:
+    """The databases at these paths, opened as this class. Raises ``LogsError``."""
+    with ExitStack() as stack:
+        logs: list[L] = []
+        for number, path in enumerate(paths):
+            connection = stack.enter_context(opened(path))
+            logs.append(kind(number, path, connection, layout_of(connection, path)))
+        yield logs
 
 
 def responses_at(
