@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final
 
 from turnspan import config
@@ -18,7 +19,6 @@ from turnspan_llm.logs.logged import as_text
 _KEPT: Final = 500
 _LARGE: Final = 2**16
 """Characters of content that is not remembered."""
-_NOWHERE: Final = object()
 _NO_JSON: Final = "it is no JSON, and kept as it is"
 
 
@@ -33,55 +33,53 @@ class SharedRows:
 
     def tool(self, id_: Any, row: str, notes: Notes) -> dict[str, Any]:
         """A tool's definition, by the GenAI schema."""
-        became = "tool definitions of calls"
-        made: Any = self._made("tools", id_, became, lambda found: _definition(id_, found, notes))
-        if made is _NOWHERE:
-            notes.add(row, f"its tool {id_} is not in the log")
-            return {"type": "unknown", "value": {"tool": str(id_), "missing": True}}
-        return dict(made)
+        became, make = "tool definitions of calls", partial(_definition, id_, notes)
+        unknown = {"type": "unknown", "value": {"tool": str(id_), "missing": True}}
+        return dict(self._made("tools", id_, became, make, unknown, row, notes))
 
     def schema(self, id_: Any, row: str, notes: Notes) -> Any:
         """The schema that a reply had to follow."""
-        became = "request parameters of calls"
-        made: Any = self._made("schemas", id_, became, lambda found: _schema(id_, found, notes))
-        if made is _NOWHERE:
-            notes.add(row, f"its schema {id_} is not in the log")
-            return {"missing": str(id_)}
-        return made
+        became, make = "request parameters of calls", partial(_schema, id_, notes)
+        return self._made("schemas", id_, became, make, {"missing": str(id_)}, row, notes)
 
     def instance(self, id_: Any) -> str:
         """The toolbox that served a call, with how it was configured, as JSON."""
-        made = self._made("tool_instances", id_, "attributes of tool calls", _configured)
-        return "" if made is _NOWHERE else str(made)
+        return str(self._made("tool_instances", id_, "attributes of tool calls", _configured, ""))
 
     def fragment(self, id_: Any, row: str, notes: Notes) -> Row:
         """A fragment, which prompts are made of."""
-        made: Any = self._made("fragments", id_, "text of messages", dict)
-        if made is _NOWHERE:
-            notes.add(row, f"its fragment {id_} is not in the log")
-            return {}
-        return dict(made)
+        return dict(self._made("fragments", id_, "text of messages", dict, {}, row, notes))
 
     def files(self, ids: Iterable[str], row: str, notes: Notes) -> list[Part]:
         """The parts of these attachments, in order; ``row`` has them."""
         parts: list[Part] = []
         for id_ in ids:
-            made: Any = self._made("attachments", id_, "parts of messages", self._file)
-            if made is _NOWHERE:
-                notes.add(row, f"its attachment {id_} is not in the log")
-                made = unknown_part({"attachment": id_, "missing": True})
-            parts.append(made)
+            unknown = unknown_part({"attachment": id_, "missing": True})
+            became = "parts of messages"
+            parts.append(self._made("attachments", id_, became, self._file, unknown, row, notes))
         return parts
 
-    def _made(self, table: str, id_: Any, became: str, make: Callable[[Row], Any]) -> Any:
-        """What is made of a row, or was before; ``_NOWHERE`` if it is not in the log."""
+    def _made(
+        self,
+        table: str,
+        id_: Any,
+        became: str,
+        make: Callable[[Row], Any],
+        missing: Any,
+        row: str = "",
+        notes: Notes | None = None,
+    ) -> Any:
+        """What is made of a row, or was before; ``missing`` if it is not in the log, which is noted
+        of the ``row`` that names it."""
         key = (table, id_)
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key]
         found = next(self._source.rows(table, "id", [id_]), None)
         if found is None:
-            return _NOWHERE
+            if notes is not None:
+                notes.add(row, f"its {table.removesuffix('s')} {id_} is not in the log")
+            return missing
         self._accounts.took_once(table, found[ROW], became)
         made = make(found)
         if len(str((as_dict(made) or {}).get("content", ""))) < _LARGE:
@@ -112,11 +110,11 @@ def _configured(row: Row) -> str:
     return dumps_text(said) if said else ""
 
 
-def _schema(id_: Any, row: Row, notes: Notes) -> Any:
+def _schema(id_: Any, notes: Notes, row: Row) -> Any:
     return notes.json_or_text(as_text(row.get("content")), f"schemas {id_}, content", _NO_JSON)
 
 
-def _definition(id_: Any, row: Row, notes: Notes) -> dict[str, Any]:
+def _definition(id_: Any, notes: Notes, row: Row) -> dict[str, Any]:
     definition: dict[str, Any] = {"type": "function", "name": as_text(row.get("name"))}
     if row.get("description"):
         definition["description"] = as_text(row["description"])
