@@ -12,8 +12,7 @@ from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_records.access.absence import why_nothing
 from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_run, sessions_of
 from turnspan_records.conversation import Conversation
-from turnspan_records.detail import detail
-from turnspan_records.detail_types import Detail
+from turnspan_records.detail import Detail, detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
 from turnspan_records.diagnostics import find as diagnostic_named
 from turnspan_records.lookup import SHORTEST_PREFIX, RecordRef, find

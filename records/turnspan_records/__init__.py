@@ -23,7 +23,7 @@ from turnspan_records.contexts import (
     ContextStep,
     contexts,
 )
-from turnspan_records.detail import detail
+from turnspan_records.detail import Detail, detail
 from turnspan_records.diagnostics import Diagnostic, diagnostics
 from turnspan_records.replay import replay
 from turnspan_records.sandbox import Limits, RefusedError, Sandbox
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
         ToolExecutionRecord,
         TurnRecord,
     )
-    from turnspan_records.detail_types import Detail
     from turnspan_records.judging.history import JudgmentRecord, judgments
     from turnspan_records.judging.judge_model import judge_scorer
     from turnspan_records.judging.judge_prompt import JudgeItem, JudgeVerdict
@@ -204,7 +203,6 @@ _LATER = {
     "again.gating.verdict": "ChangedCase GateLimits GateReport MeasureChange gate",
     "consortium.run_detail": "ConsortiumRun consortium_run consortium_runs",
     "conversation": "CallRecord Conversation ToolExecutionRecord TurnRecord",
-    "detail_types": "Detail",
     "judging.history": "JudgmentRecord judgments",
     "judging.judge_model": "judge_scorer",
     "judging.judge_prompt": "JudgeItem JudgeVerdict",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from typing import Final
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, Final
 
 from turnspan_clickhouse.store.client import Result, Store
 from turnspan_records.access.fields import of_row
@@ -12,13 +13,13 @@ from turnspan_records.access.questions import ask, ask_row
 from turnspan_records.consortium.run_detail import consortium_run
 from turnspan_records.contexts import contexts
 from turnspan_records.conversation import MessageRecord
-from turnspan_records.detail_types import Detail, SpanNode
-from turnspan_records.judging.history import judgments
+from turnspan_records.judging.history import JudgmentRecord, judgments
 from turnspan_records.lookup import RecordRef
 from turnspan_records.messages import (
     NONE,
     load_definitions,
     load_messages,
+    message_of,
     prompt_text,
 )
 from turnspan_records.sessions import turns
@@ -43,6 +44,35 @@ _TABLES: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 """What is below a record of a kind, and the question in ``sql/show``."""
+
+
+@dataclass(slots=True)
+class SpanNode:
+    """A span of a trace with what is below it. ``duration`` is in seconds."""
+
+    span_id: str
+    name: str
+    kind: str
+    start_time: datetime
+    duration: float
+    status_code: str
+    status_message: str
+    children: list[SpanNode] = field(default_factory=list["SpanNode"])
+
+
+@dataclass(slots=True)
+class Detail:
+    """Everything that ``show`` prints about one record. Parts that the record lacks are empty."""
+
+    kind: str
+    id: str
+    facts: dict[str, Any] = field(default_factory=dict[str, Any])
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+    tables: dict[str, Result] = field(default_factory=dict[str, Result])
+    input_messages: list[MessageRecord] = field(default_factory=list[MessageRecord])
+    output_messages: list[MessageRecord] = field(default_factory=list[MessageRecord])
+    spans: list[SpanNode] = field(default_factory=list[SpanNode])
+    judgments: list[JudgmentRecord] = field(default_factory=list[JudgmentRecord])
 
 
 def detail(store: Store, found: RecordRef) -> Detail:
@@ -153,8 +183,8 @@ def _call(store: Store, found: RecordRef) -> Detail:
     }
     known = load_messages(store, found.project, found.session_id or found.trace_id)
     bodies = load_definitions(store, found.project, hashes.values())
-    result.input_messages = [_known(one, known) for one in inputs]
-    result.output_messages = [_known(one, known) for one in outputs]
+    result.input_messages = [message_of(one.hex(), known) for one in inputs]
+    result.output_messages = [message_of(one.hex(), known) for one in outputs]
     if any(message.recorded for message in result.output_messages):
         # The messages say the same in full.
         result.texts.clear()
@@ -165,10 +195,6 @@ def _call(store: Store, found: RecordRef) -> Detail:
             text = f"(content not in the store, hash {hash_})" if body is None else body
             result.texts[name] = prompt_text(text) if name == "system_prompt" else text
     return result
-
-
-def _known(hash_: bytes, known: Mapping[str, MessageRecord]) -> MessageRecord:
-    return known.get(hash_.hex()) or MessageRecord(hash_.hex(), recorded=False)
 
 
 def _trace(store: Store, found: RecordRef) -> Detail:

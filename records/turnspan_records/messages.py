@@ -54,6 +54,11 @@ def load_messages(
     }
 
 
+def message_of(hash_: str, known: Mapping[str, MessageRecord]) -> MessageRecord:
+    """The message of a hash in hex, which says so where its content is not known."""
+    return known.get(hash_) or MessageRecord(hash_, recorded=False)
+
+
 def load_definitions(store: Store, project: str, hashes: Iterable[str]) -> dict[str, str]:
     """The bodies of definitions by their hash in hex; unknown ones are left out."""
     wanted = sorted(set(hashes) - {NONE, ""})

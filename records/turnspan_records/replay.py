@@ -25,6 +25,7 @@ from turnspan_records.messages import (
     ONE_SESSION,
     load_messages,
     load_system_prompts,
+    message_of,
     requested_tools,
 )
 from turnspan_records.sql import statement
@@ -244,22 +245,18 @@ def _tell_what_is_new(
         if not new and call.turn_id not in turns_begun:
             # What follows the last reply is the question of a turn that repeats an earlier one.
             begin = len(known)
-            while begin > 0 and _message(known[begin - 1], messages).role not in _ANSWERED:
+            while begin > 0 and message_of(known[begin - 1], messages).role not in _ANSWERED:
                 begin -= 1
             new = tuple(range(begin, len(known)))
         turns_begun.add(call.turn_id)
-        call.new_messages = [_message(known[at], messages) for at in new]
+        call.new_messages = [message_of(known[at], messages) for at in new]
         call.dropped = told.dropped
-        call.replies = [_message(hash_, messages) for hash_ in call.output_hashes]
+        call.replies = [message_of(hash_, messages) for hash_ in call.output_hashes]
         if prompt_before.get(call.agent_name) != call.system_hash:
             prompt_before[call.agent_name] = call.system_hash
             if not history.has_preamble(call.agent_name):
                 call.system_prompt = prompts.get(call.system_hash)
     return continued
-
-
-def _message(hash_: str, messages: Mapping[str, MessageRecord]) -> MessageRecord:
-    return messages.get(hash_) or MessageRecord(hash_, recorded=False)
 
 
 def _gist(message: MessageRecord) -> str:
@@ -283,13 +280,15 @@ def _match_tools(
     for by_id in (True, False):
         waiting: dict[_Key, deque[ToolExecutionRecord]] = {}
         for tool in tools:
-            key = _tool_key(tool, by_id)
+            id_ = tool.call_id if by_id else None
+            key = _key(tool.turn_id, id_, tool.name, tool.round)
             if key is not None and id(tool) not in taken:
                 waiting.setdefault(key, deque()).append(tool)
         for call in calls:
             for request in call.requests:
                 if request.execution is None:
-                    key = _request_key(call, request, by_id)
+                    id_ = request.call_id if by_id else None
+                    key = _key(call.turn_id, id_, request.name, call.round)
                     request.execution = _take(waiting.get(key), call, request) if key else None
                     taken.add(id(request.execution))
     return [tool for tool in tools if id(tool) not in taken]
@@ -298,16 +297,12 @@ def _match_tools(
 _Key = tuple[str, str, int]
 
 
-def _tool_key(tool: ToolExecutionRecord, by_id: bool) -> _Key | None:
-    if by_id:
-        return (tool.turn_id, tool.call_id, 0) if tool.call_id else None
-    return tool.turn_id, tool.name, tool.round
-
-
-def _request_key(call: CallRecord, request: ToolRequestRecord, by_id: bool) -> _Key | None:
-    if by_id:
-        return (call.turn_id, request.call_id, 0) if request.call_id else None
-    return call.turn_id, request.name, call.round
+def _key(turn_id: str, call_id: str | None, name: str, number: int) -> _Key | None:
+    """What a tool's request and its execution have in common: the id of the tool call, or without
+    one (``None``) the tool's name and the round. ``None`` where the id is not known."""
+    if call_id is None:
+        return turn_id, name, number
+    return (turn_id, call_id, 0) if call_id else None
 
 
 def _take(

@@ -34,7 +34,7 @@ from turnspan_records.access.row_writer import judging_spool
 from turnspan_records.access.window import Window, window
 from turnspan_records.consortium.run_detail import ConsortiumRun, consortium_runs
 from turnspan_records.contexts import contexts
-from turnspan_records.detail_types import Detail
+from turnspan_records.detail import Detail
 from turnspan_records.diagnostics import diagnostics
 from turnspan_records.judging.annotation import annotate
 from turnspan_records.lookup import find

@@ -16,7 +16,7 @@ from turnspan_console.panels.results import as_json as rows_as_json
 from turnspan_console.panels.tables import columns, heading, print_table, useful
 from turnspan_console.panels.transcript import as_text, print_part
 from turnspan_records.conversation import MessageRecord
-from turnspan_records.detail_types import Detail, SpanNode
+from turnspan_records.detail import Detail, SpanNode
 from turnspan_records.judging.history import JudgmentRecord
 
 _LATER = ("attributes", "resource", "writer", "written_at", "scope_name", "scope_version")
