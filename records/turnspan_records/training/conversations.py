@@ -186,13 +186,7 @@ class SessionDialogues:
         Raises:
             UnfitError: a chat message has no place for it.
         """
-        made: list[Chat] = []
-        for hash_ in call.outputs if self._is_items(call) else call.outputs[:1]:
-            found = self._converted(hash_, changed)
-            if isinstance(found, str):
-                raise UnfitError(found)
-            made += found
-        return joined(made) if any(one.item for one in made) else made
+        return self._messages(self._reply_hashes(call), changed)
 
     def written(self, text: str) -> Chat:
         """A text as a reply, redacted."""
@@ -215,29 +209,36 @@ class SessionDialogues:
         return steps, beside
 
     def _step(self, call: CallRow) -> DialogueStep:
-        said = call.outputs if self._is_items(call) else call.outputs[:1]
-        return DialogueStep(call, self._messages(call.inputs), self._messages(said))
+        return DialogueStep(
+            call, self._messages(call.inputs), self._messages(self._reply_hashes(call))
+        )
+
+    def _reply_hashes(self, call: CallRow) -> list[str]:
+        """The hashes of the reply that counts: of several choices the first."""
+        return call.outputs if self._is_items(call) else call.outputs[:1]
 
     def _is_items(self, call: CallRow) -> bool:
         first = self._scope.messages.get(call.outputs[0]) if call.outputs else None
         return first is not None and first[3] in ITEMISED
 
-    def _messages(self, hashes: Sequence[str]) -> list[Chat]:
+    def _messages(
+        self, hashes: Sequence[str], changed: Mapping[str, object] = MappingProxyType({})
+    ) -> list[Chat]:
         made: list[Chat] = []
         items = False
         for hash_ in hashes:
-            found = self._known.get(hash_)
+            found = None if changed else self._known.get(hash_)
             if found is None:
-                found = self._known[hash_] = self._converted(hash_)
+                found = self._converted(hash_, changed)
+                if not changed:
+                    self._known[hash_] = found
             if isinstance(found, str):
                 raise UnfitError(found)
             made += found
             items = items or (bool(found) and found[0].item)
         return joined(made) if items else made
 
-    def _converted(
-        self, hash_: str, changed: Mapping[str, object] = MappingProxyType({})
-    ) -> list[Chat] | str:
+    def _converted(self, hash_: str, changed: Mapping[str, object]) -> list[Chat] | str:
         stored = self._scope.messages.get(hash_)
         if stored is None:
             return "content_missing"

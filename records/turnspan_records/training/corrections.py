@@ -58,7 +58,10 @@ class Corrections:
                 if text.id not in done:
                     done.add(text.id)
                     self._counts.corrections += 1
-                    self._sample(project, one, text, agents, compared.author, samples)
+                    try:
+                        self._sample(project, one, text, agents, compared.author, samples)
+                    except UnfitError as unfit:
+                        self._counts.dropped[unfit.reason] += 1
 
     def _fits(self, compared: TextComparison) -> bool:
         if self._good:
@@ -80,22 +83,14 @@ class Corrections:
         judged = judgments.of(work, project, [("artifact", text.id)])
         texts = (("artifact", agents.id), ("artifact", text.id))
         if judgments.flagged_out(work, project, (*texts, *one.parts)):
-            self._counts.dropped["flagged_out"] += 1
-            return
+            raise UnfitError("flagged_out")
         if text.kind == CORRECTION:
             said = JudgmentInForce(CORRECTION, "artifact", text.id, CORRECTION, author=author)
             judged = {**judged, CORRECTION: said}
         if not all(rule.holds(judged) for rule in self._wanted.filters.only):
-            self._counts.dropped["correction_judged_otherwise"] += 1
-            return
+            raise UnfitError("correction_judged_otherwise")
         place = replace(one, calls=tuple(c for c in one.calls if c.span_id == agents.call_id))
-        try:
-            made = samples.of_text(
-                place, self._written.text(text), self._written.text(agents), judged
-            )
-        except UnfitError as unfit:
-            self._counts.dropped[unfit.reason] += 1
-            return
+        made = samples.of_text(place, self._written.text(text), self._written.text(agents), judged)
         made.unit, made.attempt = unit_of(text.id), ""
         made.written.meta.update(id=text.id, unit="artifact")
         self._bench.add(made)

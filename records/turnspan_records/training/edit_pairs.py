@@ -55,11 +55,9 @@ class EditPairs:
         work, project = self._bench.database, edit.project
         judged = judgments.of(work, project, one.subjects)
         if judgments.flagged_out(work, project, one.parts):
-            self._counts.dropped["flagged_out"] += 1
-            return
+            raise UnfitError("flagged_out")
         if not all(rule.holds(judged) for rule in self._only):
-            self._counts.dropped["correction_judged_otherwise"] += 1
-            return
+            raise UnfitError("correction_judged_otherwise")
         chosen = samples.of_reply(one, {edit.call_id: edit.arguments}, judged)
         rejected = samples.of_reply(one, {}, judged)
         chosen.written.meta["calls"] += edit.spans
