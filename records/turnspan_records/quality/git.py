@@ -226,11 +226,8 @@ class GitSource:
 
     def _maker(self, change: FileCommit) -> str:
         """Who made a change; of a merge, whoever made what it brought."""
-        if len(change.parents) < 2:
-            return self._made_by(change.author, change.email)
-        kinds = {self._made_by(*author) for author in self._repository.authors(change)}
-        if not kinds:
-            return self._made_by(change.author, change.email)
+        merged = self._repository.authors(change) if len(change.parents) > 1 else []
+        kinds = {self._made_by(*author) for author in merged or [(change.author, change.email)]}
         return PERSON if PERSON in kinds else AGENT if AGENT in kinds else BOT
 
     def _made_by(self, author: str, email: str) -> str:

@@ -95,11 +95,7 @@ class HttpSession:
         except urllib.error.HTTPError as error:
             with error:
                 said = " ".join(error.read(2_000).decode(errors="replace").split())[:200]
-                raise HttpError(
-                    f"answers with status {error.code}: {said}",
-                    passing=error.code in _PASSING,
-                    retry_after=_seconds(error.headers.get("Retry-After")),
-                ) from None
+                raise _with_status(error, f": {said}") from None
 
     def _answer(self, request: urllib.request.Request) -> HttpAnswer:
         deadline = time.monotonic() + self._timeout
@@ -164,8 +160,12 @@ def _refused(error: urllib.error.HTTPError) -> HttpError:
         return HttpError(f"leads to {elsewhere}: give that address", passing=False)
     if error.code == 401:
         return HttpError("wants a login of its web server, not of the wiki (401)", passing=False)
+    return _with_status(error)
+
+
+def _with_status(error: urllib.error.HTTPError, text: str = "") -> HttpError:
     return HttpError(
-        f"answers with status {error.code}",
+        f"answers with status {error.code}{text}",
         passing=error.code in _PASSING,
         retry_after=_seconds(error.headers.get("Retry-After")),
     )

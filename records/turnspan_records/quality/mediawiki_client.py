@@ -56,7 +56,6 @@ class WikiPage:
     """A page as it is now."""
 
     title: str
-    page_id: int
     revision: int
     text: str
 
@@ -173,7 +172,7 @@ class MediaWiki:
             for revision in found.get("revisions", ()):
                 text = content_of(revision)
                 if text is not None:
-                    return WikiPage(found["title"], found["pageid"], revision["revid"], text)
+                    return WikiPage(found["title"], revision["revid"], text)
         return None
 
     def edit(self, title: str, text: str, *, summary: str = "", base: int | None = None) -> Edited:
