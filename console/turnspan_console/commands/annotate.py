@@ -13,6 +13,8 @@ import click
 from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.judgment_command import JUDGED, Judging, author_options, subject_options
 from turnspan_console.options import optional, store_option
+from turnspan_console.output import Output, note
+from turnspan_console.values import counted
 
 if TYPE_CHECKING:
     from turnspan.tracing.content_store import Judgment
@@ -74,8 +76,6 @@ def command(
     \b
       turnspan annotate 2d7bcff0 --outcome used --score 8
     """
-    from turnspan_console.output import Output
-    from turnspan_console.values import counted
     from turnspan_records.judging.annotation import annotate
 
     if (id_ is None) == (file is None):
@@ -110,7 +110,6 @@ def command(
 
 def _many(judging: Judging, text: str, by: Mapping[str, Any]) -> None:
     """Write the judgments of all rows that say one; a line for each of the others."""
-    from turnspan_console.output import Output, note
     from turnspan_records.judging.annotation import write_judgments
 
     by_project: dict[str, list[Judgment]] = {}

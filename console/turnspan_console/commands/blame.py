@@ -11,9 +11,10 @@ import click
 
 from turnspan_console.failures import FINDING, UNAVAILABLE, USAGE, Failure, failing
 from turnspan_console.options import answer_options, open_chosen
+from turnspan_console.output import Output
+from turnspan_console.values import counted, dollars, one_line, short_id
 
 if TYPE_CHECKING:
-    from turnspan_console.output import Output
     from turnspan_records.coding.authorship.blame import FileShare, RepositoryBlame
     from turnspan_records.coding.authorship.line_authors import LineAuthor
 
@@ -37,7 +38,6 @@ def command(file: str, project: str, format_: str) -> None:
       turnspan blame src/app.py:40-60 --format json
       turnspan blame
     """
-    from turnspan_console.output import Output
     from turnspan_records.coding.authorship.blame import RepositoryBlame
     from turnspan_records.quality.sources import SourceError
 
@@ -104,7 +104,6 @@ def _print_lines(blame: RepositoryBlame, lines: list[LineAuthor], output: Output
     from rich.text import Text
 
     from turnspan_console import styles
-    from turnspan_console.values import dollars, one_line, short_id
 
     rows: list[tuple[str, ...]] = []
     for one in lines:
@@ -131,7 +130,6 @@ def _print_lines(blame: RepositoryBlame, lines: list[LineAuthor], output: Output
 
 def _print_shares(blame: RepositoryBlame, folder: str, format_: str, output: Output) -> None:
     from turnspan_console.panels.results import print_rows
-    from turnspan_console.values import counted
 
     shares: list[FileShare] = list(blame.shares(folder))
     total, agents = sum(one.lines for one in shares), sum(one.agents for one in shares)

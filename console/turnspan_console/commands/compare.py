@@ -6,6 +6,7 @@ import click
 
 from turnspan_console.failures import USAGE, Failure
 from turnspan_console.options import format_option, open_chosen, store_option
+from turnspan_console.output import Output
 
 
 @click.command(
@@ -24,7 +25,6 @@ def command(ids: tuple[str, ...], format_: str) -> None:
       turnspan compare 2d7bcff0 20757a1c
     """
     from turnspan_console.ids import record_of, still_there
-    from turnspan_console.output import Output
     from turnspan_console.panels.comparison import print_comparison
     from turnspan_records.loop.comparison import COMPARABLE, compare
 

@@ -9,6 +9,7 @@ import click
 from turnspan_console.commands._listing import Listing, listing_options
 from turnspan_console.lazy import Lazy
 from turnspan_console.options import full_option, open_chosen, store_option
+from turnspan_console.output import Output
 
 _FORMATS = ("table", "json")
 
@@ -65,7 +66,6 @@ def command(context: click.Context, listing: Listing) -> None:
 def one_run(context: click.Context, id_: str, full: bool, format_: str | None) -> None:
     """Show RUN: the members' answers and the arbiter's decision."""
     from turnspan_console.ids import run_of
-    from turnspan_console.output import Output
     from turnspan_console.panels.consortium_run import print_run
 
     before: str = context.parent.params["format_"] if context.parent else _FORMATS[0]

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from turnspan_console.failures import FINDING, Failure
 from turnspan_console.options import format_option, full_option, open_chosen, store_option
-
-if TYPE_CHECKING:
-    pass
+from turnspan_console.output import Output
 
 _KIND = {"call": "model call", "tool": "tool call", "context": "context assembly"}
 
@@ -32,7 +28,6 @@ def command(id_: str, full: bool, format_: str) -> None:
       turnspan context ccd428d9
     """
     from turnspan_console.ids import record_of
-    from turnspan_console.output import Output
     from turnspan_console.panels.context import print_context
     from turnspan_records.contexts import contexts
     from turnspan_records.screens.composition import composition

@@ -22,6 +22,8 @@ from turnspan_console.options import (
     store_option,
     valued,
 )
+from turnspan_console.output import Output
+from turnspan_console.values import one_line
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
@@ -71,7 +73,6 @@ def make(
       turnspan dataset make sums --file sums.csv --input-column question
     """
     from turnspan_clickhouse.rows.tables import DatasetCase
-    from turnspan_console.output import Output
     from turnspan_records.access.row_writer import judging_spool
     from turnspan_records.again.cases.case_sources import COLUMNS, cases_of_file, cases_of_turns
     from turnspan_records.again.cases.dataset import DatasetError, make_dataset
@@ -126,7 +127,6 @@ def show(dataset: str, project: str, format_: str) -> None:
       turnspan dataset show refunds
       turnspan dataset show refunds@38912b --format jsonl > refunds.jsonl
     """
-    from turnspan_console.output import Output
     from turnspan_console.panels.results import print_rows
 
     with open_chosen() as store:
@@ -159,7 +159,6 @@ def diff(before: str, after: str, project: str, format_: str) -> None:
     \b
       turnspan dataset diff refunds@38912b refunds
     """
-    from turnspan_console.output import Output
     from turnspan_records.again.cases.dataset import compare_datasets
 
     with open_chosen() as store:
@@ -185,7 +184,6 @@ def _load(store: Store, title: str, project: str) -> Dataset:
 
 
 def _texts(case: Case) -> list[Any]:
-    from turnspan_console.values import one_line
     from turnspan_records.again.cases.scores import as_text
 
     wanted = "" if case.expected is None else as_text(case.expected)

@@ -9,10 +9,10 @@ import click
 from turnspan_console.commands._listing import Listing, listing_options
 from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.options import FORMATS, flag, open_chosen
+from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
-    from turnspan_console.output import Output
     from turnspan_records.diagnostics import Diagnostic
 
 _OVERVIEW_ROWS = 5
@@ -39,7 +39,6 @@ def command(
       turnspan diagnose usage --format csv > usage.csv
     """
     from turnspan_console.ids import diagnostic
-    from turnspan_console.output import Output
     from turnspan_console.panels.results import as_json, print_result, print_rows
     from turnspan_records.diagnostics import diagnostics
 
@@ -84,7 +83,6 @@ def command(
 
 def _is_explained(store: Store, listing: Listing) -> bool:
     """Say why there is nothing to ask about, if there is a reason; whether there is."""
-    from turnspan_console.output import note
     from turnspan_records.access.absence import why_nothing
 
     reason = why_nothing(store, **listing.records)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from turnspan_console.options import format_option, html_option, open_chosen, store_option
+from turnspan_console.output import Output
 
 
 @click.command(
@@ -25,7 +26,6 @@ def command(before: str, after: str, html: str, format_: str) -> None:
       turnspan diff ccd428d9 b0b03910
     """
     from turnspan_console.ids import difference_of
-    from turnspan_console.output import Output
     from turnspan_console.panels.difference import print_difference
     from turnspan_console.panels.html_file import save
     from turnspan_records.screens.saved import difference_html

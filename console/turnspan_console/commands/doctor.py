@@ -10,6 +10,8 @@ import click
 
 from turnspan_console.failures import FINDING, Failure
 from turnspan_console.options import flag, format_option, store_option, store_text
+from turnspan_console.output import Output
+from turnspan_console.values import counted
 
 if TYPE_CHECKING:
     from turnspan_console.checks.check import Check
@@ -29,9 +31,7 @@ def command(problems: bool, prove: bool, format_: str) -> None:
       turnspan doctor --problems
       turnspan doctor --prove
     """
-    from turnspan_console.output import Output
     from turnspan_console.panels.verdict import print_checks
-    from turnspan_console.values import counted
 
     output = Output()
     found = [one for one in _checks(prove=prove) if one.level != "ok" or not problems]

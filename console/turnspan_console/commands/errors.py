@@ -10,6 +10,7 @@ import click
 from turnspan_console.commands._listing import Listing, explain, listing_options, sort_option
 from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import full_option, open_chosen
+from turnspan_console.output import Output
 
 if TYPE_CHECKING:
     from turnspan_records.screens.errors import ErrorShapes, ToolFailures
@@ -31,7 +32,6 @@ def command(tool: str, sort: str, full: bool, listing: Listing) -> None:
       turnspan errors --since 7d
       turnspan errors run_query
     """
-    from turnspan_console.output import Output
     from turnspan_console.panels.failures import print_failures
     from turnspan_records.screens.errors import error_shapes, tool_failures
 

@@ -18,9 +18,10 @@ from turnspan_console.options import (
     text_option,
     valued,
 )
+from turnspan_console.output import Output, note, tell
+from turnspan_console.values import dollars, one_line
 
 if TYPE_CHECKING:
-    from turnspan_console.output import Output
     from turnspan_records.again.cases.experiment_results import ExperimentResults
     from turnspan_records.again.cases.experiment_run import ExperimentRun
 
@@ -69,7 +70,6 @@ def run(name: str, dataset: str | None, agent: str | None, format_: str, **optio
       turnspan experiment run refunds --dataset refunds --agent app:answer --score exact,no_errors
       turnspan experiment run refunds --dataset refunds --agent app:answer --times 3 --max-usd 2
     """
-    from turnspan_console.output import Output, note, tell
     from turnspan_records.access.named_functions import LoadError, load_function
     from turnspan_records.again.cases.dataset import DatasetError
     from turnspan_records.again.cases.experiment_run import ExperimentError, run_experiment
@@ -96,8 +96,6 @@ def run(name: str, dataset: str | None, agent: str | None, format_: str, **optio
 
 
 def _print_run(done: ExperimentRun, output: Output) -> None:
-    from turnspan_console.values import dollars, one_line
-
     finished = done.earlier + done.ran
     output.title(f"{one_line(done.experiment)} {one_line(done.version)}", done.dataset)
     said = f"{finished} of {done.planned} attempts finished ({done.ran} now), {done.failed} failed"
@@ -134,7 +132,6 @@ def show(
       turnspan experiment show refunds
       turnspan experiment show refunds --by version --junit results.xml
     """
-    from turnspan_console.output import Output
     from turnspan_records.again.cases.experiment_results import experiment_results
     from turnspan_records.again.cases.experiment_results import junit as junit_xml
     from turnspan_records.loop.lineages import AmbiguousError
@@ -160,7 +157,6 @@ def show(
 
 def _print_results(found: ExperimentResults, output: Output, *, by: str) -> None:
     from turnspan_console.panels.results import print_rows
-    from turnspan_console.values import one_line
 
     if by == "version":
         scorers = sorted({name for one in found.versions for name in one.scores})

@@ -22,7 +22,8 @@ from turnspan_console.options import (
     text_option,
     valued,
 )
-from turnspan_console.output import note
+from turnspan_console.output import Output, note
+from turnspan_console.values import counted, size
 
 if TYPE_CHECKING:
     from turnspan_records.training import TrainingSet
@@ -117,7 +118,6 @@ def command(context: click.Context, /, **given: Any) -> None:
       turnspan export atif --to trajectories --agent claude-code --since 7d
       turnspan export sft --to sets/tall --good 'score>=8' --where "tool_call_count > 3"
     """
-    from turnspan_console.output import Output
     from turnspan_console.panels.bars import Bars
     from turnspan_console.panels.training_set import print_made
     from turnspan_records.coding.trajectories.corrected_edits import corrected_edits
@@ -173,9 +173,7 @@ def _export_trajectories(
     session: str, folder: Path, kind: Any, since: str | None, until: str | None, **given: Any
 ) -> None:
     from turnspan_console.ids import record_of
-    from turnspan_console.output import Output
     from turnspan_console.panels.bars import working
-    from turnspan_console.values import counted
     from turnspan_records.coding.trajectories.trajectory_export import export_trajectories
     from turnspan_records.training import ExportError, Filters
 
@@ -196,8 +194,6 @@ def _export_trajectories(
 
 def _export_session(session: str, path: Path) -> None:
     from turnspan_console.ids import record_of
-    from turnspan_console.output import Output
-    from turnspan_console.values import counted, size
     from turnspan_records.again.rerun import recording_of
     from turnspan_records.again.rerun.recording import RecordingError, write_recording
 

@@ -9,9 +9,10 @@ import click
 from turnspan_console.commands._listing import Listing, listing_options
 from turnspan_console.failures import FINDING, USAGE, failing
 from turnspan_console.options import open_chosen, text_option
+from turnspan_console.output import Output, note
+from turnspan_console.values import moment, one_line
 
 if TYPE_CHECKING:
-    from turnspan_console.output import Output
     from turnspan_records.screens.text_search import Hit, Search
 
 
@@ -28,8 +29,6 @@ def command(text: str, filter_: str, listing: Listing) -> None:
     \b
       turnspan find 'order 7'
     """
-    from turnspan_console.output import Output, note
-    from turnspan_console.values import moment
     from turnspan_records.screens.text_search import find_text
     from turnspan_records.turn_filters import turn_filter
 
@@ -61,7 +60,6 @@ def _print(hit: Hit, output: Output) -> None:
     from rich.text import Text
 
     from turnspan_console import styles
-    from turnspan_console.values import moment, one_line
 
     line = Text()
     line.append(f"{moment(hit.time)}  ", styles.FAINT)

@@ -20,6 +20,7 @@ from turnspan_console.options import (
     several,
     text_option,
 )
+from turnspan_console.output import Output
 
 if TYPE_CHECKING:
     from turnspan_records.again.gating.figures import VersionFigures
@@ -100,7 +101,6 @@ def command(
       turnspan gate --head experiment:nightly@main --out main.json
       turnspan gate --base main.json --head experiment:nightly@fix --summary summary.md
     """
-    from turnspan_console.output import Output
     from turnspan_console.panels.gate import markdown, print_gate
     from turnspan_records.again.gating.figures import write_figures
     from turnspan_records.again.gating.verdict import compared

@@ -11,11 +11,12 @@ import click
 
 from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.options import flag, format_option, store_option, store_text
+from turnspan_console.output import Output
+from turnspan_console.values import counted
 
 if TYPE_CHECKING:
     from turnspan_console.checks.check import Check
     from turnspan_console.checks.project import Project
-    from turnspan_console.output import Output
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,6 @@ def command(file: Path | None, write: bool, format_: str) -> None:
       turnspan init app/main.py --write
     """
     from turnspan_console.checks.project import survey
-    from turnspan_console.output import Output
 
     project = survey(Path())
     if not project.libraries:
@@ -130,7 +130,6 @@ def _set_up(project: Project, file: Path | None, *, write: bool) -> ProjectSetup
 def _print(done: ProjectSetup, output: Output) -> None:
     from turnspan_clickhouse.ship.first_run import typed
     from turnspan_console.panels.verdict import print_checks
-    from turnspan_console.values import counted
 
     output.title(f"Project {done.project}", f"{counted(done.files, 'Python file')} read")
     output.lines(f"  not read: {one}" for one in done.unread)

@@ -18,6 +18,7 @@ from turnspan_console.options import (
     text_option,
     valued,
 )
+from turnspan_console.output import Output
 
 
 @click.command("judge", short_help="Have a model or a function judge turns, and compare it.")
@@ -53,7 +54,6 @@ def command(
       turnspan judge --with pairs.toml --where version:2 --against version:1
       turnspan judge --agreement helpful
     """
-    from turnspan_console.output import Output
     from turnspan_console.panels.judge import print_agreement, print_judged
     from turnspan_records.judging.judge_agreement import judge_agreement
 

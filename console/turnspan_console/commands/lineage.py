@@ -15,6 +15,7 @@ from turnspan_console.options import (
     project_option,
     store_option,
 )
+from turnspan_console.output import Output
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
@@ -38,7 +39,6 @@ def command(session: str | None, project: str, full: bool, format_: str) -> None
       turnspan lineage
       turnspan lineage articles
     """
-    from turnspan_console.output import Output
     from turnspan_console.panels.lineages import print_experiment
     from turnspan_records.loop.lineages import AmbiguousError, experiment
 

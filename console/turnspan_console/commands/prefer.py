@@ -8,6 +8,8 @@ import click
 
 from turnspan_console.judgment_command import Judging, author_options, subject_options
 from turnspan_console.options import store_option, text_option
+from turnspan_console.output import Output
+from turnspan_console.values import counted
 
 
 @click.command("prefer", short_help="Prefer one answer to others.")
@@ -27,8 +29,6 @@ def command(
     \b
       turnspan prefer 2d7bcff0 20757a1c --reason 'shorter'
     """
-    from turnspan_console.output import Output
-    from turnspan_console.values import counted
     from turnspan_records.judging.annotation import prefer
 
     with Judging(kind, project) as judging:

@@ -24,9 +24,10 @@ from turnspan_console.options import (
     valued,
     wiki_of,
 )
+from turnspan_console.output import Output, note
+from turnspan_console.values import counted
 
 if TYPE_CHECKING:
-    from turnspan_console.output import Output
     from turnspan_records.quality.check_run import QualityReport
     from turnspan_records.quality.sources import RevisionSource
 
@@ -75,7 +76,6 @@ def command(api: str | None, repository: Path | None, format_: str, **given: Any
       turnspan quality --git . --since 30d --own agent@example.org
     """
     from turnspan_clickhouse.spool.spool import Spool
-    from turnspan_console.output import Output, note
     from turnspan_console.panels.bars import Bars
     from turnspan_records.access.window import duration
     from turnspan_records.quality.artifact_checks import ArtifactFilter
@@ -119,7 +119,6 @@ def _source(api: str | None, repository: Path | None, given: dict[str, Any]) -> 
 
 def _print(report: QualityReport, format_: str, output: Output) -> None:
     from turnspan_console.panels.results import print_rows
-    from turnspan_console.values import counted
     from turnspan_records.quality.sources import DECISIONS
 
     counts = {one: report.counts[one] for one in DECISIONS if report.counts[one]}

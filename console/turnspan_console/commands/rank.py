@@ -8,6 +8,8 @@ import click
 
 from turnspan_console.judgment_command import Judging, author_options, subject_options
 from turnspan_console.options import store_option, text_option
+from turnspan_console.output import Output
+from turnspan_console.values import counted
 
 
 @click.command("rank", short_help="Order answers, best first.")
@@ -39,8 +41,6 @@ def command(
     \b
       turnspan rank 2d7bcff0 20757a1c b0b03910
     """
-    from turnspan_console.output import Output
-    from turnspan_console.values import counted
     from turnspan_records.judging.annotation import rank
 
     with Judging(kind, project) as judging:

@@ -16,6 +16,7 @@ from turnspan_console.options import (
     open_chosen,
     store_option,
 )
+from turnspan_console.output import Output, tell
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
@@ -39,7 +40,6 @@ def command(id_: str | None, full: bool, html: str, color: bool | None, format_:
       turnspan replay thread-42 --full
     """
     from turnspan_console.ids import conversation_of, record_of
-    from turnspan_console.output import Output
     from turnspan_console.panels.html_file import save
     from turnspan_console.panels.transcript import print_conversation
     from turnspan_records.conversation.html import conversation_html
@@ -59,7 +59,6 @@ def command(id_: str | None, full: bool, html: str, color: bool | None, format_:
 
 def _only_session(store: Store, format_: str) -> str:
     """The id of the only session there is; of several, the newest are listed."""
-    from turnspan_console.output import tell
     from turnspan_records.sessions import sessions
 
     newest = sessions(store, limit=10)

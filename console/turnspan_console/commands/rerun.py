@@ -21,6 +21,7 @@ from turnspan_console.options import (
     text_option,
     valued,
 )
+from turnspan_console.output import Output, note
 
 if TYPE_CHECKING:
     from turnspan_records.again.rerun.forks import Fork
@@ -70,7 +71,6 @@ def command(session: str, program: tuple[str, ...], format_: str, **given: Any) 
       turnspan rerun thread-42 -- python agent.py
       turnspan rerun thread-42 --fork 7 --model gpt-5 --times 3 -- python agent.py
     """
-    from turnspan_console.output import Output
     from turnspan_console.panels.rerun import print_reruns
     from turnspan_console.rerun_command import Rerunning
 
@@ -89,7 +89,6 @@ def command(session: str, program: tuple[str, ...], format_: str, **given: Any) 
 
 def _recording(session: str) -> SessionRecording:
     from turnspan_console.ids import record_of
-    from turnspan_console.output import note
     from turnspan_records.again.rerun import recording_of
     from turnspan_records.again.rerun.recording import RecordingError, read_recording
 

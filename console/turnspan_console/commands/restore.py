@@ -9,6 +9,7 @@ import click
 from turnspan_console.failures import FINDING, failing
 from turnspan_console.options import open_chosen, store_option
 from turnspan_console.output import Output
+from turnspan_console.values import counted
 
 
 @click.command("restore", short_help="Bring an archive's records back.")
@@ -24,7 +25,6 @@ def command(archive: Path) -> None:
     """
     from turnspan_console.panels.bars import Bars
     from turnspan_console.panels.results import print_block
-    from turnspan_console.values import counted
     from turnspan_records.keeping import KeepingError, restore
 
     with open_chosen(create=True) as store, Bars() as bars, failing(KeepingError, code=FINDING):

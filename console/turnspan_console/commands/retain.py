@@ -10,6 +10,7 @@ import click
 from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.options import flag, open_chosen, optional, say_other_nodes, store_option
 from turnspan_console.output import Output
+from turnspan_console.values import counted
 
 if TYPE_CHECKING:
     from turnspan_records.keeping import Policy, Retained
@@ -64,7 +65,6 @@ def _policy(file: Path | None) -> Policy:
 
 def _print(done: Retained, output: Output) -> None:
     from turnspan_console.panels.results import print_block
-    from turnspan_console.values import counted
 
     output.title(counted(done.rows, "row"), "deleted" if done.applied else "would be deleted")
     rows = [(one.table, one.reason, one.rows, one.bytes) for one in done.going]

@@ -21,6 +21,7 @@ from turnspan_console.options import (
     store_option,
     together,
 )
+from turnspan_console.output import Output
 
 if TYPE_CHECKING:
     from turnspan_records.judging.queues import Queue
@@ -82,7 +83,6 @@ def command(
     """
     from turnspan_clickhouse.rows.tables import ReviewQueue
     from turnspan_clickhouse.spool.spool import Spool
-    from turnspan_console.output import Output
     from turnspan_records.access.row_writer import judging_spool
     from turnspan_records.judging.queues import chosen_queue
 
@@ -116,7 +116,6 @@ def command(
 
 
 def _save(queue: Queue, spool: Any, who: str) -> None:
-    from turnspan_console.output import Output
     from turnspan_records.judging.queues import save_queue
 
     try:
@@ -129,7 +128,6 @@ def _save(queue: Queue, spool: Any, who: str) -> None:
 
 
 def _list(who: str, format_: str) -> None:
-    from turnspan_console.output import Output
     from turnspan_console.panels.results import print_rows
     from turnspan_records.judging.queues import progress, queues
 

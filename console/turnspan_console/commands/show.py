@@ -15,10 +15,10 @@ from turnspan_console.options import (
     open_chosen,
     store_option,
 )
+from turnspan_console.output import Output
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Store
-    from turnspan_console.output import Output
     from turnspan_records.lookup import RecordRef
 
 
@@ -46,7 +46,6 @@ def command(
       turnspan show 2d7bcff0 --format json
     """
     from turnspan_console.ids import detail_of, record_of, still_there
-    from turnspan_console.output import Output
     from turnspan_console.panels.details import as_json, print_detail
     from turnspan_console.panels.html_file import save
     from turnspan_records.screens.saved import call_html

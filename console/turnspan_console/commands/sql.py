@@ -22,6 +22,7 @@ from turnspan_console.options import (
     store_option,
 )
 from turnspan_console.output import Output, note, tell
+from turnspan_console.values import counted
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.client import Result, Store
@@ -168,7 +169,6 @@ def _read(store: Store, sql: str, parameters: Mapping[str, Any], *, files: bool)
 
 def _print(result: Result, format_: str, *, raw: bool) -> None:
     from turnspan_console.panels.results import print_result
-    from turnspan_console.values import counted
 
     output = Output()
     print_result(result, format_, output, exact=True, raw=raw)

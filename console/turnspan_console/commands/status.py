@@ -11,6 +11,7 @@ import click
 
 from turnspan_console.failures import UNAVAILABLE, Failure
 from turnspan_console.options import chosen_dsn, format_option, store_option
+from turnspan_console.output import JSON_VERSION, Output
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.store.dsn import Dsn
@@ -26,7 +27,6 @@ def command(format_: str) -> None:
       turnspan status
     """
     from turnspan_clickhouse.receive.receiver_stats import read_receiver_stats
-    from turnspan_console.output import Output
     from turnspan_console.panels.status import print_status
 
     dsn = chosen_dsn()
@@ -103,8 +103,6 @@ def _store(dsn: Dsn) -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    from turnspan_console.output import JSON_VERSION
-
     told = {"python": platform.python_version(), "JSON output": str(JSON_VERSION)}
     for name in (
         *("turnspan", "opentelemetry-api", "opentelemetry-sdk", "clickhouse-connect"),

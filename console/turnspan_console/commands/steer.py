@@ -10,6 +10,7 @@ import click
 from turnspan_console.failures import USAGE, Failure
 from turnspan_console.judgment_command import Judging, author_option
 from turnspan_console.options import flag, optional, several, store_option, text_option
+from turnspan_console.output import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +55,6 @@ def command(
       turnspan steer 5c1f0a9e --lock --reason "the best so far"
     """
     from turnspan_clickhouse.rows.loop_tables import LineageEventRow
-    from turnspan_console.output import Output
     from turnspan_records.loop.directives import lines_of, steer
 
     if lock and unlock:

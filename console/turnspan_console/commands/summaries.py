@@ -22,6 +22,8 @@ from turnspan_console.options import (
     valued,
     wiki_of,
 )
+from turnspan_console.output import Output
+from turnspan_console.values import counted
 
 if TYPE_CHECKING:
     from turnspan_console.panels.summary_pages import PageFormat
@@ -76,7 +78,6 @@ def command(
       turnspan summaries --to sessions.md --since 7d
       turnspan summaries --mediawiki https://wiki.example.org/w/api.php
     """
-    from turnspan_console.output import Output
     from turnspan_console.panels import summary_pages
     from turnspan_console.panels.bars import Bars
     from turnspan_records.keeping.summaries import Sessions, number_of, summaries
@@ -124,7 +125,6 @@ def _texts(sessions: Iterable[SessionSummary], pages: PageFormat) -> Iterator[st
 
 def _tallied(changes: Iterator[bool], place: object) -> str:
     """Write pages, each of which may be as it was; says how many changed."""
-    from turnspan_console.values import counted
     from turnspan_records.quality.mediawiki_client import WikiError
 
     tally: Counter[bool] = Counter()
@@ -171,7 +171,6 @@ def _into_wiki(
 def _into_file(path: Path, sessions: Iterable[SessionSummary], pages: PageFormat) -> str:
     """All in one file, which is whole or as it was."""
     from turnspan_clickhouse.files import held_files
-    from turnspan_console.values import counted
 
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.partial")

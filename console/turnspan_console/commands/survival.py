@@ -10,11 +10,12 @@ import click
 
 from turnspan_console.failures import FINDING, UNAVAILABLE, Failure, failing
 from turnspan_console.options import answer_options, open_chosen, valued
+from turnspan_console.output import Output, note
+from turnspan_console.values import counted, dollars
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from turnspan_console.output import Output
     from turnspan_records.coding.authorship.survival import Outcome, Standing, Survival
 
 _NAMED = 5
@@ -41,8 +42,6 @@ def command(repositories: tuple[Path, ...], by: str, project: str, format_: str)
       turnspan survival --by repository
       turnspan survival ~/one ~/other
     """
-    from turnspan_console.output import Output, note
-    from turnspan_console.values import counted
     from turnspan_records.coding.authorship.recorded_edits import editing_turns
     from turnspan_records.coding.authorship.survival import (
         recorded_repositories,
@@ -76,7 +75,6 @@ def command(repositories: tuple[Path, ...], by: str, project: str, format_: str)
 
 def _print(groups: list[Survival], by: str, output: Output) -> None:
     from turnspan_console.panels.results import print_rows
-    from turnspan_console.values import dollars
 
     def money(value: Decimal | None) -> str:
         return "unknown" if value is None else dollars(value)

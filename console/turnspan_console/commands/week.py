@@ -14,6 +14,7 @@ from turnspan_console.options import (
     text_option,
     valued,
 )
+from turnspan_console.output import Output
 
 
 @click.command("week", short_help="Show where a week went, what failed and what came again.")
@@ -38,7 +39,6 @@ def command(name: str, project: str, limit: int, html: str, format_: str) -> Non
       turnspan week --html week.html
     """
     from turnspan_console.commands._listing import explain
-    from turnspan_console.output import Output
     from turnspan_console.panels.html_file import save
     from turnspan_console.panels.week import as_html, print_week, week_json
     from turnspan_records.coding.week import week_report

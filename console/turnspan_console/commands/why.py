@@ -7,6 +7,7 @@ from functools import partial
 import click
 
 from turnspan_console.options import format_option, full_option, open_chosen, store_option
+from turnspan_console.output import Output
 
 
 @click.command("why", short_help="Show why a turn stopped: the rule and its evidence.")
@@ -25,7 +26,6 @@ def command(id_: str, full: bool, format_: str) -> None:
       turnspan why 2d7bcff0
     """
     from turnspan_console.ids import turn_end_of
-    from turnspan_console.output import Output
     from turnspan_console.panels.turn_end import print_turn_end
 
     with open_chosen() as store:

@@ -7,6 +7,7 @@ import click
 from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.judgment_command import Judging, author_option, subject_options
 from turnspan_console.options import optional, store_option, text_option
+from turnspan_console.output import Output
 
 
 @click.command("withdraw", short_help="Take a judgment back.")
@@ -39,7 +40,6 @@ def command(
     \b
       turnspan withdraw 2d7bcff0 outcome --reason 'a slip'
     """
-    from turnspan_console.output import Output
     from turnspan_records.judging.annotation import withdraw
     from turnspan_records.judging.history import judgments
 

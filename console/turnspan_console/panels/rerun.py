@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from turnspan_console import styles
+from turnspan_console.output import Output
 from turnspan_console.page import Page
 from turnspan_console.values import counted, one_line
 
 if TYPE_CHECKING:
-    from turnspan_console.output import Output
     from turnspan_console.rerun_command import RerunDone
     from turnspan_records.again.rerun import RerunReport
 

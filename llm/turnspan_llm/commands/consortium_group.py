@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnspan_console.failures import FINDING, UNAVAILABLE, USAGE, Failure
+from turnspan_console.failures import FINDING, UNAVAILABLE, USAGE, Failure, failing
 from turnspan_console.options import flag, format_option, optional, valued
+from turnspan_console.output import Output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from turnspan_console.output import Output
     from turnspan_llm.grouping.log_writer import WrittenRows
     from turnspan_llm.grouping.model import Grouping
 
@@ -95,7 +95,6 @@ def command(
     \b
       turnspan consortium group "$(llm logs path)" --write
     """
-    from turnspan_console.output import Output
     from turnspan_llm.grouping.decisions import DecisionError, read_decisions
     from turnspan_llm.grouping.runs import beside, group
     from turnspan_llm.logs.connection import LogsError
@@ -113,7 +112,7 @@ def command(
         )
     names = () if models is None else _names(models)
     written: dict[str, WrittenRows] = {}
-    try:
+    with failing(LogsError, code=UNAVAILABLE), failing(DecisionError, code=USAGE):
         decisions = None if decide is None else read_decisions(decide)
         grouping = group(
             logs_db,
@@ -129,10 +128,6 @@ def command(
         if write:
             targets = [logs_db, found_db if also_consortium_db else None]
             written = _write(grouping, targets, backup_dir)
-    except DecisionError as error:
-        raise Failure(str(error), USAGE) from None
-    except LogsError as error:
-        raise Failure(str(error), UNAVAILABLE) from None
     _show(grouping, written, Output(), format_)
 
 
