@@ -82,16 +82,15 @@ def _tried(one: Instrumented, instrumentor: Any) -> Check:
     finally:
         if ours:
             instrumentor.uninstrument()
+    advice = f"Install another version of {one.name}, and tell Turnspan's authors of this one."
     if refusal:
         finding = f"{one.version} cannot be instrumented: {refusal}"
-        advice = f"Install another version of {one.name}, and tell Turnspan's authors of this one."
         return Check(_AREA, name, WARN, finding, advice)
     if missing:
         finding = (
             f"{one.version}, recorded by Turnspan, but it lacks {', '.join(missing)}: what goes "
             "through these is recorded in part"
         )
-        advice = f"Install another version of {one.name}, and tell Turnspan's authors of this one."
         return Check(_AREA, name, WARN, finding, advice)
     return Check(_AREA, name, OK, f"{one.version}, supported: recorded by Turnspan")
 

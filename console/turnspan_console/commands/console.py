@@ -118,6 +118,9 @@ def _serve(
     *,
     open_browser: bool,
 ) -> None:
+    import threading
+    import webbrowser
+
     import uvicorn
 
     from turnspan_clickhouse.store.dsn import data_folder
@@ -158,7 +161,8 @@ def _serve(
     if not is_loopback(host):
         note("this address speaks plain HTTP: put a proxy with TLS before it.")
     if open_browser:
-        _open(entrance)
+        # Started aside: some browsers return only when they are closed.
+        threading.Thread(target=webbrowser.open, args=(entrance,), daemon=True).start()
     end_in_order()
     # A long session is a million short-lived objects: looking for cycles among them each time that
     # 700 are new is a fifth of what it takes to show it.
@@ -166,11 +170,3 @@ def _serve(
     gc.set_threshold(50_000, 20, 20)
     with contextlib.suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])
-
-
-def _open(address: str) -> None:
-    import threading
-    import webbrowser
-
-    # Started aside: some browsers return only when they are closed.
-    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

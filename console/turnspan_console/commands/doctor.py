@@ -33,12 +33,8 @@ def command(problems: bool, prove: bool, format_: str) -> None:
     """
     from turnspan_console.panels.verdict import print_checks
 
-    output = Output()
     found = [one for one in _checks(prove=prove) if one.level != "ok" or not problems]
-    if format_ == "json":
-        output.json(found)
-    else:
-        print_checks(found, output)
+    Output().answer(found, format_, print_checks)
     failed = sum(one.level == "fail" for one in found)
     if failed:
         raise Failure(f"{counted(failed, 'check')} failed.", FINDING)

@@ -13,7 +13,7 @@ from turnspan_console.output import Output
 from turnspan_console.values import counted
 
 if TYPE_CHECKING:
-    from turnspan_records.keeping import Policy, Retained
+    from turnspan_records.keeping import Retained
 
 
 @click.command("retain", short_help="Archive good turns, delete bad and old ones.")
@@ -41,10 +41,11 @@ def command(dry: bool, apply_: bool, file: Path | None, show: bool) -> None:
       turnspan retain --apply --policy policy.toml
     """
     from turnspan_console.panels.bars import Bars
-    from turnspan_records.keeping import KeepingError, retain
+    from turnspan_records.keeping import KeepingError, Policy, PolicyError, read_policy, retain
 
     output = Output()
-    policy = _policy(file)
+    with failing(PolicyError, code=USAGE):
+        policy = Policy() if file is None else read_policy(file)
     if show:
         output.line(policy.as_toml().rstrip("\n"))
         return
@@ -54,13 +55,6 @@ def command(dry: bool, apply_: bool, file: Path | None, show: bool) -> None:
         done = retain(store, policy, apply=apply_, progress=bars.show)
     say_other_nodes(store.dsn, "retain")
     _print(done, output)
-
-
-def _policy(file: Path | None) -> Policy:
-    from turnspan_records.keeping import Policy, PolicyError, read_policy
-
-    with failing(PolicyError, code=USAGE):
-        return Policy() if file is None else read_policy(file)
 
 
 def _print(done: Retained, output: Output) -> None:

@@ -40,11 +40,17 @@ def command(
     \b
       turnspan withdraw 2d7bcff0 outcome --reason 'a slip'
     """
-    from turnspan_records.judging.annotation import withdraw
+    from turnspan_records.judging.annotation import withdraw, withdraw_ranking
     from turnspan_records.judging.history import judgments
 
     if ranking is not None and kind is None:
-        count = _ranking(id_, ranking, reason, author)
+        with Judging(None, "") as judging:
+            subject = judging.record(id_)
+            assert judging.store is not None
+            store, spool = judging.store, judging.spool
+            count = withdraw_ranking(spool, store, subject, ranking, reason=reason, author=author)
+            if not count:
+                raise Failure(f"There is no ranking {ranking!r} of {subject.kind}s.", FINDING)
         Output().line(f"ranking {ranking}: {count} preferences withdrawn")
         return
     if judgment is None and (chosen is None or kind is not None):
@@ -72,16 +78,3 @@ def command(
             what, chosen = fits[-1].kind, fits[-1].id
         withdraw(judging.spool, subject, what, id=chosen or "", reason=reason, author=author)
     Output().line(f"{subject.kind} {subject.id}: {what} withdrawn")
-
-
-def _ranking(id_: str, ranking: str, reason: str, who: str) -> int:
-    from turnspan_records.judging.annotation import withdraw_ranking
-
-    with Judging(None, "") as judging:
-        subject = judging.record(id_)
-        assert judging.store is not None
-        store, spool = judging.store, judging.spool
-        count = withdraw_ranking(spool, store, subject, ranking, reason=reason, author=who)
-        if not count:
-            raise Failure(f"There is no ranking {ranking!r} of {subject.kind}s.", FINDING)
-    return count

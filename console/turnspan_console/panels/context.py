@@ -11,7 +11,7 @@ from turnspan_clickhouse.store.client import Result
 from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
-from turnspan_console.panels.tables import columns, print_table, useful
+from turnspan_console.panels.results import print_result, print_rows
 from turnspan_console.values import counted
 from turnspan_records.contexts import AssembledContext, ContextItem, ContextSection
 
@@ -28,12 +28,8 @@ def print_context(context: AssembledContext, output: Output, *, full: bool = Fal
         _budget(context, page)
     if context.steps:
         page.heading("steps")
-        _table(
-            output,
-            ("step", "duration_seconds", "error"),
-            [(step.name, step.duration, step.error_type) for step in context.steps],
-            ("String", "Float64", "String"),
-        )
+        steps = [(step.name, step.duration, step.error_type) for step in context.steps]
+        print_rows(("step", "duration_seconds", "error"), steps, output)
     _items("kept", [item for item in context.items if item.kept], page)
     _items("dropped", [item for item in context.items if not item.kept], page)
     page.section("text", context.text or "", limit=12)
@@ -103,15 +99,13 @@ def _items(title: str, items: Sequence[ContextItem], page: Page) -> None:
     if not items:
         return
     page.heading(f"{title}: {len(items):,}")
-    _table(
-        page.output,
-        ("item", "section", "reason", "tokens", "score", "hop", "depth", "source"),
-        [
-            (i.id, i.section, _reason(i), i.tokens, _score(i), i.hop, i.requires_depth, i.source)
-            for i in items
-        ],
-        ("String", "String", "String", "UInt64", "Float64", "UInt32", "UInt32", "String"),
-    )
+    names = ("item", "section", "reason", "tokens", "score", "hop", "depth", "source")
+    types = ("String", "String", "String", "UInt64", "Float64", "UInt32", "UInt32", "String")
+    rows = [
+        (i.id, i.section, _reason(i), i.tokens, _score(i), i.hop, i.requires_depth, i.source)
+        for i in items
+    ]
+    print_result(Result(names, types, rows), "table", page.output, indent=2)
 
 
 def _reason(item: ContextItem) -> str:
@@ -120,12 +114,3 @@ def _reason(item: ContextItem) -> str:
 
 def _score(item: ContextItem) -> str | None:
     return None if item.score is None else f"{item.score:.3g}"
-
-
-def _table(
-    output: Output,
-    names: tuple[str, ...],
-    rows: Sequence[tuple[object, ...]],
-    types: tuple[str, ...],
-) -> None:
-    print_table(useful(columns(Result(names, types, rows), output), output), output, indent=2)
