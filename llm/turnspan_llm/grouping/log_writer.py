@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from turnspan_clickhouse.files.atomic_files import sync_all, sync_folder
 from turnspan_llm.grouping.model import Grouping, RowAt, RowPlace
 from turnspan_llm.logs.connection import SECONDS, LogsError, explained, opened
 from turnspan_llm.logs.generations import tables
@@ -161,9 +162,9 @@ def _copy(path: Path, folder: Path) -> Path:
                 f"{path} is damaged ({'; '.join(found)}): nothing was written, run "
                 "`sqlite3 FILE .recover` on it."
             )
-        _sync(partial)
+        sync_all([partial])
         partial.rename(whole)
-        _sync(folder)
+        sync_folder(folder)
     except OSError as error:
         raise LogsError(
             f"No copy of {path} can be made in {folder} ({error.strerror or error}): nothing was "
@@ -185,16 +186,6 @@ def _copied(source: sqlite3.Connection, to: Path) -> list[str]:
         if "malformed" in str(error):
             return [str(error)]
         raise OSError(0, str(error)) from error
-
-
-def _sync(path: Path) -> None:
-    if os.name == "nt" and path.is_dir():
-        return  # Windows keeps no file descriptors of folders
-    descriptor = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _written(

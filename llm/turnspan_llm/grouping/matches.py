@@ -156,42 +156,37 @@ def settle_apart(
                 del settled.open[demand]
 
 
+@dataclass(slots=True)
 class _Ways(Generic[D, S]):
     """All ways to satisfy demands, as far as they can be counted."""
 
-    def __init__(
-        self,
-        places: list[tuple[D, S]],
-        left: dict[D, int],
-        apart: Callable[[D, S, D, S], bool],
-    ) -> None:
-        self._places = places
-        self._left = left
-        self._apart = apart
-        self._steps = 0
-        self._common: set[tuple[D, S]] | None = None
+    places: list[tuple[D, S]]
+    left: dict[D, int]
+    apart: Callable[[D, S, D, S], bool]
+    steps: int = 0
+    common: set[tuple[D, S]] | None = None
 
     def follows(self) -> list[tuple[D, S]]:
         """What is the same in all ways; nothing where there are none, or too many to try."""
-        if not self._try(0, [], dict(self._left)):
+        if not self._try(0, [], dict(self.left)):
             return []
-        common = self._common or set()
-        return [place for place in self._places if place in common]
+        common = self.common or set()
+        return [place for place in self.places if place in common]
 
     def _try(self, at: int, chosen: list[tuple[D, S]], left: dict[D, int]) -> bool:
         """Whether to go on: not where the steps are used up or nothing is common any more."""
-        self._steps += 1
-        if self._steps > _STEPS:
+        self.steps += 1
+        if self.steps > _STEPS:
             return False
         if not any(left.values()):
             found = set(chosen)
-            self._common = found if self._common is None else self._common & found
-            return bool(self._common)
-        if at == len(self._places) or self._short(at, left):
+            self.common = found if self.common is None else self.common & found
+            return bool(self.common)
+        if at == len(self.places) or self._short(at, left):
             return True
-        demand, row = self._places[at]
+        demand, row = self.places[at]
         if left[demand] and not any(
-            row == other or self._apart(demand, row, taker, other) for taker, other in chosen
+            row == other or self.apart(demand, row, taker, other) for taker, other in chosen
         ):
             left[demand] -= 1
             if not self._try(at + 1, [*chosen, (demand, row)], left):
@@ -201,5 +196,5 @@ class _Ways(Generic[D, S]):
 
     def _short(self, at: int, left: dict[D, int]) -> bool:
         """Whether too few rows are left for a demand."""
-        coming = Counter(demand for demand, _ in self._places[at:])
+        coming = Counter(demand for demand, _ in self.places[at:])
         return any(coming[demand] < need for demand, need in left.items())

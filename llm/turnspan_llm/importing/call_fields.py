@@ -40,14 +40,14 @@ class LoggedCall:
     start: int
     """Ns since the epoch."""
     end: int
-    messages: list[Message]
+    messages: list[Message] = field(default_factory=list[Message])
     """Everything the model was sent, history included."""
-    reply: list[Message]
-    text: str
+    reply: list[Message] = field(default_factory=list[Message])
+    text: str = ""
     """What it wrote for the user to read."""
-    user_text: str
+    user_text: str = ""
     """What the user asked; empty for a call that only brings tools' results."""
-    begins: bool
+    begins: bool = True
     """Whether it begins a turn: it is not the next round of a chain of tools."""
     parameters: dict[str, Any] = field(default_factory=dict[str, Any])
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -124,11 +124,6 @@ def begun(table: str, row: Row, session: str, before: int, notes: Notes) -> Logg
         model=as_text(row.get("model")),
         start=before if start is None else start,
         end=(before if start is None else start) + duration,
-        messages=[],
-        reply=[],
-        text="",
-        user_text="",
-        begins=True,
         response_model=as_text(row.get("resolved_model")),
     )
     attributes = call.attributes

@@ -230,10 +230,5 @@ class Verdicts:
     def run(self, output: str) -> RunFound | None:
         """The run that a row is the output of."""
         found = self._scratch.execute("SELECT told FROM run WHERE output = ?", (output,)).fetchone()
-        return None if found is None else _read(found[0])
-
-
-def _read(told: bytes) -> RunFound:
-    run = pickle.loads(told)
-    assert isinstance(run, RunFound)
-    return run
+        run: RunFound | None = None if found is None else pickle.loads(found[0])
+        return run

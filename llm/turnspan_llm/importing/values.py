@@ -85,7 +85,10 @@ def start_of(datetime_utc: str, row_id: str) -> tuple[int | None, bool]:
     said = microseconds(datetime_utc)
     if said is not None and 0 <= said < _MAX_SECONDS * 1_000_000:
         return said * 1_000, True
-    return _time_in(row_id), False
+    milliseconds = ulid_milliseconds(row_id)
+    if milliseconds is None or milliseconds >= _MAX_SECONDS * 1_000:
+        return None, False
+    return milliseconds * 1_000_000, False
 
 
 def duration_of(value: Any) -> tuple[int, bool]:
@@ -97,11 +100,3 @@ def duration_of(value: Any) -> tuple[int, bool]:
     if not 0 <= value < _MAX_DURATION_MS:
         return 0, False
     return int(value * 1_000_000), True
-
-
-def _time_in(id_: str) -> int | None:
-    """The time that a ULID holds, in ns since the epoch."""
-    milliseconds = ulid_milliseconds(id_)
-    if milliseconds is None or milliseconds >= _MAX_SECONDS * 1_000:
-        return None
-    return milliseconds * 1_000_000
