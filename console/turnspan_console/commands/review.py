@@ -106,13 +106,14 @@ def command(
             USAGE,
         )
     from turnspan_clickhouse.store.opening import SharedStore
+    from turnspan_console.page import Page
     from turnspan_console.panels.review import KeyReader, Screen
     from turnspan_records.judging.review import Review
 
     # One store for all steps: to open it takes longer than a step.
     with closing(SharedStore(chosen_dsn(), lambda _: open_chosen())) as shared:
         review = Review(shared.using, spool, queue, author)
-        Screen(review, output, KeyReader(), quick=quick, full=full).run()
+        Screen(review, Page(output), KeyReader(), quick=quick, full=full).run()
 
 
 def _save(queue: Queue, spool: Any, who: str) -> None:

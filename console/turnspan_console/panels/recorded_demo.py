@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import version
 from itertools import count
@@ -44,19 +45,17 @@ _ROWS: Final = {
 """The diagnostics that are shown, and how many rows of each."""
 
 
+@dataclass(slots=True)
 class RecordedRuns:
     """The demonstration of the runs in these files, or of the shipped ones: at most ``limit`` of
     each file, with the SDK of a provider."""
 
-    def __init__(
-        self, files: Sequence[Path], limit: int | None, provider: str | None, stream: bool | None
-    ) -> None:
-        self._files = files
-        self._limit = limit
-        self._provider = provider
-        self._stream = stream
-        self._planned: list[Session] = []
-        self._exported = False
+    files: Sequence[Path]
+    limit: int | None
+    provider: str | None
+    stream: bool | None
+    planned: list[Session] = field(default_factory=list["Session"])
+    exported: bool = False
 
     def need_example(self) -> None:
         """Read the runs. Raises ``Failure`` where there are none, or no SDK to play them with."""
@@ -65,16 +64,16 @@ class RecordedRuns:
         from turnspan_demo.model import PROVIDERS, Provider, RunError
         from turnspan_demo.runner import sessions
 
-        chosen: tuple[Provider, ...] | None = ("openai",) if self._files else None
-        if self._provider is not None:
-            chosen = tuple(one for one in PROVIDERS if self._provider in ("both", one))
+        chosen: tuple[Provider, ...] | None = ("openai",) if self.files else None
+        if self.provider is not None:
+            chosen = tuple(one for one in PROVIDERS if self.provider in ("both", one))
         with failing(RunError, code=USAGE):
-            runs = [run for file in self._files for run in trajectories.load(file, self._limit)]
-        if not self._files:
-            runs = written.shipped()[: self._limit]
+            runs = [run for file in self.files for run in trajectories.load(file, self.limit)]
+        if not self.files:
+            runs = written.shipped()[: self.limit]
         if not runs:
             raise Failure("The files hold no runs.", FINDING)
-        self._planned = sessions(runs, chosen)
+        self.planned = sessions(runs, chosen)
 
     def play(self, store: str) -> list[str]:
         """Play and record them; returns the sessions' ids."""
@@ -82,7 +81,7 @@ class RecordedRuns:
         from turnspan_demo.runner import play_all
 
         exporters = ["turnspan", *(["otlp"] if _otlp() else [])]
-        planned, number = self._planned, count(1)
+        planned, number = self.planned, count(1)
         with (
             recorded(
                 store, service="turnspan-demo", project=PROJECT, exporters=exporters
@@ -93,10 +92,10 @@ class RecordedRuns:
             bars.show("sessions", 0, len(planned))
             play_all(
                 planned,
-                stream=self._stream,
+                stream=self.stream,
                 done=lambda _: bars.show("sessions", next(number), len(planned)),
             )
-        self._exported = landed.ok
+        self.exported = landed.ok
         return [one.id for one in planned]
 
     def show(
@@ -108,7 +107,7 @@ class RecordedRuns:
         output.line()
         Transcript(output).print(replay(store, PROJECT, self._telling().id))
         also: list[Text | str] = []
-        if _otlp() and self._exported:
+        if _otlp() and self.exported:
             also.append(f"The spans also went to {_otlp()} (service turnspan-demo).")
         elif _otlp():
             also.append(Text(f"The spans could not be sent to {_otlp()}.", style=styles.WARN))
@@ -124,7 +123,7 @@ class RecordedRuns:
         """Print what was played against what landed; says whether they are equal, run by run."""
         from turnspan_demo.model import Expected
 
-        planned = self._planned
+        planned = self.planned
         landed = {each.session_id: Expected(*each[1:]) for each in counts(store, PROJECT, played)}
         wanted, got = Expected(), Expected()
         wrong: list[tuple[str, str, str]] = []
@@ -159,7 +158,7 @@ class RecordedRuns:
             counts = session.expected
             return counts.tool_errors == 0, counts.turns < 2, counts.llm_calls
 
-        return min(self._planned, key=rank)
+        return min(self.planned, key=rank)
 
 
 def _otlp() -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import click
 
 from turnspan_console import styles, values
-from turnspan_console.output import Output
 from turnspan_console.page import Page
 from turnspan_console.panels.details import print_judgments
 from turnspan_console.panels.transcript import Transcript
@@ -92,82 +92,74 @@ class KeyReader:
             return key
 
 
+@dataclass(slots=True)
 class Screen:
     """Shows one turn after the other and does what the keys say.
 
     ``quick`` goes on to the next turn when one was judged.
     """
 
-    def __init__(
-        self,
-        review: Review,
-        output: Output,
-        keys: KeyReader,
-        *,
-        quick: bool = False,
-        full: bool = False,
-    ) -> None:
-        self._review = review
-        self._output = output
-        self._page = Page(output)
-        self._quick = quick
-        self._full = full
-        self._keys = keys
-        self._given = 0
+    review: Review
+    page: Page
+    keys: KeyReader
+    quick: bool = False
+    full: bool = False
+    given: int = 0
+    """Judgments so far."""
 
     def run(self) -> int:
         """Review until the queue is through, or somebody stops; returns how many judgments."""
-        item = self._show(self._review.next())
+        item = self._show(self.review.next())
         while True:
-            key = self._keys.read()
+            key = self.keys.read()
             if key == _END or (item is None and key in _NEXT):
                 self._end()
-                return self._given
+                return self.given
             item = self._do(key, item)
 
     def _do(self, key: str, item: ReviewItem | None) -> ReviewItem | None:
         if key in _NEXT:
-            return self._show(self._review.next())
+            return self._show(self.review.next())
         if key in _BACK:
-            before = self._review.back()
+            before = self.review.back()
             return self._show(before) if before else self._tell("This is the first one.", item)
         if key == "z":
-            undone = self._review.undo()
-            self._given -= undone is not None and self._given > 0
+            undone = self.review.undo()
+            self.given -= undone is not None and self.given > 0
             return self._show(undone) if undone else self._tell("There is nothing to undo.", item)
         if item is None or key not in (*JUDGING, "n", "v"):
             for keys, meaning in KEYS:
-                self._page.line((f"  {keys:<10}", styles.TITLE), meaning)
+                self.page.line((f"  {keys:<10}", styles.TITLE), meaning)
             return item
         if key == "v":
-            Transcript(self._output, full=self._full).print(item.conversation)
+            Transcript(self.page.output, full=self.full).print(item.conversation)
             return self._prompt(item)
         return self._judge(item, JUDGING[key] if key != "n" else self._note())
 
     def _judge(self, item: ReviewItem, said: dict[str, Any]) -> ReviewItem | None:
         if not said:
             return self._prompt(item)
-        judged = self._review.judge(**said)
-        self._given += 1
+        judged = self.review.judge(**said)
+        self.given += 1
         ((kind, value),) = said.items()
         what = value if kind != "comment" else "noted"
-        self._page.line(("✓ ", styles.GOOD), f"{kind.replace('_', ' ')} {what}")
-        if self._quick and kind != "comment":
-            return self._show(self._review.next())
+        self.page.line(("✓ ", styles.GOOD), f"{kind.replace('_', ' ')} {what}")
+        if self.quick and kind != "comment":
+            return self._show(self.review.next())
         return self._prompt(judged)
 
     def _note(self) -> dict[str, Any]:
         try:
             text = click.prompt("note", default="", show_default=False)
         except click.Abort:  # Ctrl-C: no note, and the review goes on
-            self._output.line()
+            self.page.output.line()
             return {}
         return {"comment": text} if text.strip() else {}
 
     # -- what is shown ------------------
 
     def _show(self, item: ReviewItem | None) -> ReviewItem | None:
-        page = self._page
+        page = self.page
         page.heading(self._standing())
         if item is None:
             page.line(("Nothing is left in this queue.", styles.GOOD), "  b back, z undo, q stop")
@@ -178,37 +170,37 @@ class Screen:
             (f"  session {found.session_id}" if found.session_id else "", styles.FAINT),
         )
         title = f"Turn {item.number}"
-        Transcript(self._output, full=self._full).print_turn(item.turn, title)
+        Transcript(self.page.output, full=self.full).print_turn(item.turn, title)
         print_judgments(item.judgments, page)
         for check in item.signal.checks:
             alike = "" if check.similarity is None else f", {check.similarity:.0%} alike"
             target = values.one_line(check.target)
-            self._page.line(
+            self.page.line(
                 (f"{check.decision} ", styles.WARN),
                 f"{target}{alike}",
                 (f"  {values.one_line(check.reason)}", styles.FAINT),
             )
         for revision in item.signal.revisions:
-            self._page.text(revision.diff, mark="  ")
+            self.page.text(revision.diff, mark="  ")
         page.blank()
         return self._prompt(item)
 
     def _standing(self) -> str:
-        now = self._review.progress
-        queue = self._review.queue
+        now = self.review.progress
+        queue = self.review.queue
         name = f"── {values.one_line(queue.name or 'queue')}: "
         return f"{name}{now.total - now.left:,} of {now.total:,} judged, {now.left:,} left ──"
 
     def _prompt(self, item: ReviewItem | None) -> ReviewItem | None:
         keys = "u used  m modified  r rejected  g good  x exclude  1-0 score  n note"
-        self._page.line((f"{keys}  Enter next  ? keys", styles.FAINT))
+        self.page.line((f"{keys}  Enter next  ? keys", styles.FAINT))
         return item
 
     def _tell(self, text: str, item: ReviewItem | None) -> ReviewItem | None:
-        self._page.line((text, styles.WARN))
+        self.page.line((text, styles.WARN))
         return item
 
     def _end(self) -> None:
-        judged = values.counted(self._given, "judgment")
-        left = self._review.progress.left
-        self._page.line((f"{judged}; {left:,} left to judge.", styles.FAINT))
+        judged = values.counted(self.given, "judgment")
+        left = self.review.progress.left
+        self.page.line((f"{judged}; {left:,} left to judge.", styles.FAINT))

@@ -68,24 +68,16 @@ class Sample:
     """Whose it is, of those whose samples are in one split."""
 
 
+@dataclass(frozen=True, slots=True)
 class Samples:
     """Makes samples of the units of one session."""
 
-    def __init__(
-        self,
-        wanted: TrainingSet,
-        project: str,
-        conversations: SessionDialogues,
-        definitions: SessionDefinitions,
-        tokens: Tokens,
-        owners: Sequence[str] = (),
-    ) -> None:
-        self._wanted = wanted
-        self._project = project
-        self._conversations = conversations
-        self._definitions = definitions
-        self._tokens = tokens
-        self._owners = owners
+    wanted: TrainingSet
+    project: str
+    conversations: SessionDialogues
+    definitions: SessionDefinitions
+    tokens: Tokens
+    owners: Sequence[str] = ()
 
     def of(
         self,
@@ -98,9 +90,9 @@ class Samples:
         Raises:
             UnfitError: it cannot be told exactly, or the format has no place for a part of it.
         """
-        told = self._conversations.dialogue(one.calls)
-        good = self._wanted.kind == "kto" and any(rule.holds(judged) for rule in self._wanted.good)
-        if told.cut and (good or self._wanted.kind in ("sft", "cot")):
+        told = self.conversations.dialogue(one.calls)
+        good = self.wanted.kind == "kto" and any(rule.holds(judged) for rule in self.wanted.good)
+        if told.cut and (good or self.wanted.kind in ("sft", "cot")):
             raise UnfitError("reply_cut_short")
         same_throughout(told.steps)
         made = self._made(one, told, judged)
@@ -117,10 +109,10 @@ class Samples:
             UnfitError: as ``of``.
         """
         call = one.calls[-1]
-        told = self._conversations.asked(call)
-        told.completion.append(self._conversations.written(text))
+        told = self.conversations.asked(call)
+        told.completion.append(self.conversations.written(text))
         told.trained.append(True)
-        reply = self._conversations.replied(call)
+        reply = self.conversations.replied(call)
         told.left_out["reply_around_the_text"] += (reply or "").strip() != said_by_agent.strip()
         return self._made(one, told, judged)
 
@@ -135,25 +127,25 @@ class Samples:
         Raises:
             UnfitError: as ``of``.
         """
-        told = self._conversations.asked(one.calls[-1])
-        told.completion += self._conversations.reply(one.calls[-1], changed)
+        told = self.conversations.asked(one.calls[-1])
+        told.completion += self.conversations.reply(one.calls[-1], changed)
         told.trained += [True] * len(told.completion)
         return self._made(one, told, judged)
 
     def asks(self, call: CallRow) -> set[str]:
         """The ids of the tool calls that a reply asks for. Raises ``UnfitError`` as ``of``."""
-        return {id_ for message in self._conversations.reply(call) for id_, _ in message.asks}
+        return {id_ for message in self.conversations.reply(call) for id_, _ in message.asks}
 
     def _made(
         self, one: Candidate, told: TrainingDialogue, judged: Mapping[str, JudgmentInForce]
     ) -> Sample:
-        wanted = self._wanted
+        wanted = self.wanted
         call = told.steps[0].call
         leading = leading_text(told.prompt)
-        system = self._definitions.system(self._project, call.system, leading)
+        system = self.definitions.system(self.project, call.system, leading)
         if system:
             told.prompt.insert(0, system_chat(system))
-        tools = self._definitions.tools(self._project, call.tools)
+        tools = self.definitions.tools(self.project, call.tools)
         asked = len(told.prompt)
         messages = with_ids([*told.prompt, *told.completion])
         prompt, completion = messages[:asked], messages[asked:]
@@ -162,12 +154,12 @@ class Samples:
             raise UnfitError("no_user_message")
         written = dumps(tools)
         self._fits(messages, completion, tools)
-        tokens = self._tokens.of(written.decode()) if tools else 0
-        tokens += sum(self._tokens.of_message(message) for message in messages)
+        tokens = self.tokens.of(written.decode()) if tools else 0
+        tokens += sum(self.tokens.of_message(message) for message in messages)
         if wanted.max_tokens is not None and tokens > wanted.max_tokens:
             raise UnfitError("too_long")
         return Sample(
-            project=self._project,
+            project=self.project,
             unit=one.id,
             prompt_hash=prompt_hash(orjson.dumps(tools, option=orjson.OPT_SORT_KEYS), prompt),
             completion_hash=prompt_hash(b"", completion),
@@ -183,13 +175,13 @@ class Samples:
             blocks=any(isinstance(message.body["content"], list) for message in messages),
             cut=told.cut,
             attempt=one.attempt_id,
-            owners=self._owners,
+            owners=self.owners,
         )
 
     def _fits(
         self, messages: Sequence[Chat], completion: Sequence[Chat], tools: Sequence[object]
     ) -> None:
-        wanted = self._wanted
+        wanted = self.wanted
         steps = len(completion) > 1 or any(one.thoughts or one.asks for one in completion)
         if wanted.kind == "cot" and not steps:
             raise UnfitError("no_steps")
@@ -205,7 +197,7 @@ class Samples:
 
     def _encoded(self, messages: Sequence[Chat], trained: Sequence[bool]) -> bytes:
         """Messages as JSON; those of the model that are not to be learned say so to OpenAI."""
-        weighted = self._wanted.format == "openai" and self._wanted.kind in ("sft", "cot")
+        weighted = self.wanted.format == "openai" and self.wanted.kind in ("sft", "cot")
         return b",".join(
             one.encoded(trained=own or not weighted or one.role != ASSISTANT)
             for one, own in zip(messages, trained, strict=True)
