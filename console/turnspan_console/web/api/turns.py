@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -70,12 +70,6 @@ class TurnId:
     turn: str
 
 
-class _Part(TypedDict):
-    sort: str
-    after: str
-    limit: int
-
-
 @dataclass(frozen=True, slots=True)
 class FiltersAnswer:
     """What turns can be filtered by."""
@@ -91,18 +85,16 @@ def wanted_of(query: WantedQuery) -> TurnListFilter:
 
 @endpoint("GET", "/api/turns", "The turns.")
 def _turns(store: Store, query: PageQuery) -> TurnsPage:
+    wanted = wanted_of(query)
     with understood():
-        return turns_page(store, wanted_of(query), **_part(query))
+        return turns_page(store, wanted, sort=query.sort, after=query.after, limit=query.limit)
 
 
 @endpoint("GET", "/api/sessions", "The sessions.")
 def _sessions(store: Store, query: PageQuery) -> SessionsPage:
+    wanted = wanted_of(query)
     with understood():
-        return sessions_page(store, wanted_of(query), **_part(query))
-
-
-def _part(query: PageQuery) -> _Part:
-    return {"sort": query.sort, "after": query.after, "limit": query.limit}
+        return sessions_page(store, wanted, sort=query.sort, after=query.after, limit=query.limit)
 
 
 @endpoint("GET", "/api/facets", "What turns have in common.")
