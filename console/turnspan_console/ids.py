@@ -59,6 +59,21 @@ def still_there(kind: str) -> Generator[None]:
         raise Failure(f"The {kind} {error.args[0]} has just been removed.", FINDING) from None
 
 
+@contextlib.contextmanager
+def experiment_named(store: Store, name: str, hint: str) -> Generator[None]:
+    """Turn the errors of an experiment that is looked up by its name into failures; the hint ends
+    the sentence that there is none."""
+    from turnspan_records.loop.lineages import AmbiguousError
+
+    try:
+        yield
+    except KeyError:
+        raise Failure(f"Nothing in {store.dsn} is an experiment {name!r}{hint}", FINDING) from None
+    except AmbiguousError as error:
+        several = f"Several projects have an experiment {name!r} ({error})"
+        raise Failure(f"{several}: name one with --project.", USAGE) from None
+
+
 def detail_of(store: Store, record: RecordRef) -> Detail:
     """Everything about a record. Raises ``Failure`` where it has just been removed."""
     with still_there(record.kind):

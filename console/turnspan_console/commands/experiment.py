@@ -132,24 +132,13 @@ def show(
       turnspan experiment show refunds
       turnspan experiment show refunds --by version --junit results.xml
     """
+    from turnspan_console.ids import experiment_named
     from turnspan_records.again.cases.experiment_results import experiment_results
     from turnspan_records.again.cases.experiment_results import junit as junit_xml
-    from turnspan_records.loop.lineages import AmbiguousError
 
-    with open_chosen() as store:
-        try:
-            found = experiment_results(store, name, project=project, scorer=scorer)
-        except KeyError:
-            raise Failure(
-                f"Nothing in {store.dsn} is an experiment {name!r} with finished cases: `turnspan "
-                "lineage` lists the experiments.",
-                FINDING,
-            ) from None
-        except AmbiguousError as error:
-            raise Failure(
-                f"Several projects have an experiment {name!r} ({error}): name one with --project.",
-                USAGE,
-            ) from None
+    hint = " with finished cases: `turnspan lineage` lists the experiments."
+    with open_chosen() as store, experiment_named(store, name, hint):
+        found = experiment_results(store, name, project=project, scorer=scorer)
     if junit is not None:
         junit.write_bytes(junit_xml(found, passing=passing))
     Output().answer(found, format_, partial(_print_results, by=by))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnspan_console.failures import FINDING, USAGE, Failure
 from turnspan_console.options import (
     flag,
     format_option,
@@ -39,27 +38,16 @@ def command(session: str | None, project: str, full: bool, format_: str) -> None
       turnspan lineage
       turnspan lineage articles
     """
+    from turnspan_console.ids import experiment_named
     from turnspan_console.panels.lineages import print_experiment
-    from turnspan_records.loop.lineages import AmbiguousError, experiment
+    from turnspan_records.loop.lineages import experiment
 
     with open_chosen() as store:
         session = session or _only(store, project, format_)
         if not session:
             return
-        try:
+        with experiment_named(store, session, ": `turnspan lineage` lists them."):
             shown = experiment(store, session, project=project)
-        except KeyError:
-            raise Failure(
-                f"Nothing in {store.dsn} is an experiment {session!r}: `turnspan lineage` lists "
-                "them.",
-                FINDING,
-            ) from None
-        except AmbiguousError as error:
-            raise Failure(
-                f"Several projects have an experiment {session!r} ({error}): name one with "
-                "--project.",
-                USAGE,
-            ) from None
     Output().answer(shown, format_, partial(print_experiment, full=full))
 
 
