@@ -45,12 +45,12 @@ class Failure(click.ClickException):
 
 
 @contextlib.contextmanager
-def failing(*kinds: type[Exception], code: int) -> Generator[None]:
-    """Turn errors of these kinds, whose text is the sentence, into failures."""
+def failing(*kinds: type[Exception], code: int, end: str = "") -> Generator[None]:
+    """Turn errors of these kinds, whose text is the sentence but for its end, into failures."""
     try:
         yield
     except kinds as error:
-        raise Failure(str(error), code) from None
+        raise Failure(f"{error}{end}", code) from None
 
 
 @contextlib.contextmanager

@@ -166,10 +166,8 @@ def wiki_of(api: str, file: Path | None, contact: str) -> MediaWiki:
     """The wiki of an address; a usage failure where that, or a bot's credentials, are none."""
     from turnspan_records.quality.mediawiki_client import MediaWiki, credentials
 
-    try:
+    with failing(ValueError, code=USAGE, end="."):
         return MediaWiki(api, credentials(file), contact=contact)
-    except ValueError as error:
-        raise Failure(f"{error}.", USAGE) from None
 
 
 def read_window(since: str | None, until: str | None) -> Window:

@@ -119,10 +119,8 @@ def command(
 def _save(queue: Queue, spool: Any, who: str) -> None:
     from turnspan_records.judging.queues import save_queue
 
-    try:
+    with failing(ValueError, code=USAGE, end="."):
         save_queue(spool, queue, author=who)
-    except ValueError as error:
-        raise Failure(f"{error}.", USAGE) from None
     with open_chosen():  # which lands it
         pass
     Output().line(f"Saved: turnspan review {queue.name}")

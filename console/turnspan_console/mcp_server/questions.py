@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from turnspan_clickhouse.store.client import Result, Store
-from turnspan_console.failures import FINDING, USAGE, Failure
+from turnspan_console.failures import FINDING, USAGE, Failure, failing
 from turnspan_console.ids import (
     conversation_of,
     detail_of,
@@ -186,11 +186,9 @@ def answered_sql(
     llm_call, turn_summary, tool_call, message, definition, span, annotation,
     context_assembly, context_item; views llm_call_full, turn_full, consortium_run,
     annotation_current. Each record appears once; DESCRIBE TABLE lists a table's columns."""
-    with Sandbox(store, limits=SQL_LIMITS) as sandbox:
-        try:
-            result = sandbox.query(query)
-        except RefusedError as error:
-            raise Failure(f"{error}.", USAGE) from None
+    refusal = failing(RefusedError, code=USAGE, end=".")
+    with Sandbox(store, limits=SQL_LIMITS) as sandbox, refusal:
+        result = sandbox.query(query)
     lines = [record(row) for row in result.dicts()[:MOST_ROWS]]
     more = len(result.rows) > MOST_ROWS
     about = f"{len(lines)} rows{', and more: aggregate or LIMIT' if more else ''}."
