@@ -141,7 +141,7 @@ class _ExportRun:
     def read(self, bench: Workbench, edits: Iterable[CorrectedEdit]) -> None:
         """Make every sample."""
         wanted = self._wanted
-        pages = judgments.pages(self._store, wanted.filters)
+        pages = 1 + scopes.number_of(self._store, wanted.filters, "annotation") // judgments.PAGE
         judgments.load(self._store, wanted.filters, bench.database, pages)
         artifacts.load(self._store, wanted.filters, bench.database, pages, self.counts)
         locked.load(self._store, wanted.filters, bench.database)
@@ -152,7 +152,7 @@ class _ExportRun:
         edit_pairs = EditPairs(bench, wanted, edits, self.counts)
         style = style_of(wanted, self._images)
         definitions = SessionDefinitions(self._store, self._redactor)
-        total = scopes.number_listed(self._store, wanted.filters)
+        total = scopes.number_of(self._store, wanted.filters, "llm_call")
         done = 0
         with closing(Units(self._store, wanted.unit, wanted.filters, self.counts)) as units:
             for these in scopes.scopes(self._store, wanted, related):

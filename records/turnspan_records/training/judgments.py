@@ -17,13 +17,6 @@ _INSIDE: Final = "subject_kind IN ('tool', 'span')"
 """What is a part of a turn, and of nothing else that an export reads."""
 
 
-def pages(store: Store, filters: Filters) -> int:
-    """In how many pieces judgments are read."""
-    sql = statement("training/number_of", table="annotation")
-    counted = store.query(sql, {"only": filters.project}, {"final": 0})
-    return 1 + int(counted.rows[0][0]) // PAGE
-
-
 def load(store: Store, filters: Filters, work: sqlite3.Connection, number: int) -> None:
     """Copy the judgments that hold into a working table, in so many pieces: of those of the authors
     that are asked for, the newest; and what anybody flagged -1 and did not take back."""

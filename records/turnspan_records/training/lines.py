@@ -19,7 +19,7 @@ from turnspan_records.access.whole_folders import ExportError
 from turnspan_records.training import pairs
 from turnspan_records.training.counts import Counts
 from turnspan_records.training.export_request import TrainingSet
-from turnspan_records.training.samples import SampleText, digest, notes
+from turnspan_records.training.samples import SampleText, digest
 from turnspan_records.training.workbench import SampleRow, Workbench
 
 NO_TOOLS = b"[]"
@@ -132,7 +132,7 @@ def _line(
     }
     return SetLine(
         *(row.prompt_hash, columns, source, text.text),
-        notes(text.meta),
+        Counter(text.meta["left_out"]),
         tuple(text.meta["images"]),
     )
 
@@ -168,7 +168,7 @@ def _preference(work: Workbench, pair: pairs.SamplePair, wanted: TrainingSet) ->
     return SetLine(
         *(pair.chosen.prompt_hash, columns, source),
         f"{chosen.text}\n{rejected.text}",
-        notes(chosen.meta) + notes(rejected.meta),
+        Counter[str](chosen.meta["left_out"]) + Counter[str](rejected.meta["left_out"]),
         tuple(sorted({*chosen.meta["images"], *rejected.meta["images"]})),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -266,8 +265,3 @@ def digest(*pieces: bytes) -> str:
         made.update(len(piece).to_bytes(8, "big"))
         made.update(piece)
     return made.hexdigest()
-
-
-def notes(meta: Mapping[str, Any]) -> Counter[str]:
-    """What a sample is written without."""
-    return Counter(meta["left_out"])

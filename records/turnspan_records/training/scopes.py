@@ -220,8 +220,8 @@ def _affordable(store: Store, project: str, ids: list[str]) -> Iterator[list[str
         yield group
 
 
-def number_listed(store: Store, filters: Filters) -> int:
-    """About how many calls there are to look at."""
-    sql = statement("training/number_of", table="llm_call")
+def number_of(store: Store, filters: Filters, table: str) -> int:
+    """About how many rows of a table there are to look at."""
+    sql = statement("training/number_of", table=table)
     found = store.query(sql, {"only": filters.project}, {"final": 0})
     return int(found.rows[0][0])
