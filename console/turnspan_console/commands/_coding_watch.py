@@ -75,14 +75,13 @@ def coding(folders: tuple[Path, ...], project: str, once: bool, service: str | N
             UNAVAILABLE,
         )
     ended = threading.Event()
-
-    def end(_number: int, _frame: object) -> None:
-        ended.set()
-
     log = partial(coding_log, EVERY, folders, live=not once)
     opener = partial(open_chosen, create=True)
     follower = TranscriptFollower(opener, spool, log, project, ended, _landed, note)
-    before = {name: signal.signal(name, end) for name in (signal.SIGTERM, signal.SIGINT)}
+    before = {
+        name: signal.signal(name, lambda _number, _frame: ended.set())
+        for name in (signal.SIGTERM, signal.SIGINT)
+    }
     try:
         if once:
             if not follower.land():

@@ -13,8 +13,6 @@ from turnspan_console.options import flag, optional, several, store_option, text
 from turnspan_console.output import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from turnspan_records.loop.directives import Word
 
 _ANSWERS = ("lineage", "attempt", "rollout", "artifact", "turn", "call")
@@ -59,7 +57,12 @@ def command(
 
     if lock and unlock:
         raise Failure("Choose either --lock or --unlock.", USAGE)
-    words = _words(directive, once, lock=lock, unlock=unlock, reason=reason)
+    words: list[tuple[Word, str]] = []
+    if directive is not None:
+        words.append(("directive", directive))
+    words.extend(("once", text) for text in once)
+    if lock or unlock:
+        words.append(("locked" if lock else "unlocked", reason))
     if not words and not evolve:
         raise Failure("Say --directive, --once, --lock, --unlock or --evolve.", USAGE)
     output = Output()
@@ -82,18 +85,3 @@ def command(
         if evolve:
             said.append("evolve" if key in may else "not to be evolved: it is locked")
         output.line(f"lineage {line.id}: {', '.join(said)}")
-
-
-def _words(
-    directive: str | None, once: Sequence[str], *, lock: bool, unlock: bool, reason: str
-) -> list[tuple[Word, str]]:
-    words: list[tuple[Word, str]] = []
-    if directive is not None:
-        words.append(("directive", directive))
-    again: Word = "once"
-    words.extend((again, text) for text in once)
-    if lock:
-        words.append(("locked", reason))
-    if unlock:
-        words.append(("unlocked", reason))
-    return words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -83,7 +84,8 @@ def _log(
     address = parse_address(dsn, default_table)
     if table:
         address = replace(address, table=table)
-    log = kind(address, zone=zone, ask_password=_password if sys.stdin.isatty() else None)
+    ask: Callable[[], str] = partial(click.prompt, "Password", hide_input=True, err=True)
+    log = kind(address, zone=zone, ask_password=ask if sys.stdin.isatty() else None)
     if log.missing:
         note(f"The table has no {', '.join(log.missing)}: records are made without.")
     return click.get_current_context().with_resource(log)
@@ -102,8 +104,3 @@ def _zone(name: str) -> Any:
             "this time zone is unknown. Write one such as Europe/Berlin.",
             param_hint="--time-zone",
         ) from None
-
-
-def _password() -> str:
-    answer: str = click.prompt("Password", hide_input=True, err=True)
-    return answer

@@ -25,7 +25,7 @@ _MOST: Final = 600
 """Characters of a line that are shown."""
 
 
-def show(store: Store, dsn: Dsn, project: str, begun: datetime, output: Output) -> Path:
+def show(store: Store, dsn: Dsn, project: str, begun: datetime, output: Output) -> None:
     """Export pairs and good answers; show a pair side by side, the counts and a line."""
     beside = data_folder() if dsn.path is None else dsn.path.parent
     folder = beside / "sets" / f"{project}-{begun:%Y%m%dT%H%M%S}"
@@ -34,7 +34,8 @@ def show(store: Store, dsn: Dsn, project: str, begun: datetime, output: Output) 
     found = _lines(folder / "preference")
     if not found:
         raise Failure("The played runs gave no pair.", FINDING)
-    by = ", ".join(f"{number} by {source}" for source, number in _sources(found).items())
+    counts = Counter(line["source"]["pair_by"] for line in found)
+    by = ", ".join(f"{number} by {source}" for source, number in sorted(counts.items()))
     _title(f"Pairs of a better and a worse answer to one prompt: {by}", output)
     # A person's correction where there is one says most of what people want.
     _show_pair(min(found, key=lambda line: line["source"]["pair_by"] != "correction"), output)
@@ -50,7 +51,6 @@ def show(store: Store, dsn: Dsn, project: str, begun: datetime, output: Output) 
     output.line()
     output.line(Text("its first line", style=styles.FAINT))
     output.prose(Text(text if len(text) <= _MOST else f"{text[:_MOST]} ..."))
-    return folder
 
 
 def _title(text: str, output: Output) -> None:
@@ -66,10 +66,6 @@ def _lines(folder: Path) -> list[dict[str, Any]]:
         if (folder / f"{split}.jsonl").exists()
         for line in (folder / f"{split}.jsonl").read_text("utf-8").splitlines()
     ]
-
-
-def _sources(found: list[dict[str, Any]]) -> dict[str, int]:
-    return dict(sorted(Counter(line["source"]["pair_by"] for line in found).items()))
 
 
 def _show_pair(line: dict[str, Any], output: Output) -> None:

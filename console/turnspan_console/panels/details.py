@@ -13,7 +13,8 @@ from turnspan_console import styles, values
 from turnspan_console.output import Output
 from turnspan_console.page import Page
 from turnspan_console.panels.results import as_json as rows_as_json
-from turnspan_console.panels.tables import columns, heading, print_table, useful
+from turnspan_console.panels.results import print_result
+from turnspan_console.panels.tables import heading
 from turnspan_console.panels.transcript import as_text, print_part
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.detail import Detail, SpanNode
@@ -50,8 +51,7 @@ def print_detail(detail: Detail, output: Output, *, full: bool = False) -> None:
     for name, result in detail.tables.items():
         if result.rows:
             page.heading(f"{name}: {len(result.rows):,}")
-            shown = useful(columns(_without_known(result), output), output)
-            print_table(shown, output, indent=2)
+            print_result(_without_known(result), "table", output, indent=2)
 
 
 def as_json(detail: Detail) -> dict[str, Any]:

@@ -56,7 +56,8 @@ def heading(name: str) -> str:
 def useful(made: list[Column], output: Output) -> list[Column]:
     """The columns that hold anything; on a terminal not a project, or an agent, that is the same
     everywhere."""
-    shown = [one for one in made if any(_holds(cell) for cell in one.cells)]
+    nothing = ("", values.UNKNOWN)
+    shown = [one for one in made if any(cell.plain not in nothing for cell in one.cells)]
     if not output.terminal:
         return shown
     return [
@@ -111,10 +112,6 @@ def print_exact(made: Sequence[Column], output: Output) -> None:
             room = output.width - width - layout.GAP
             line = Text(f"{one.name:{width}}{' ' * layout.GAP}", styles.HEADING)
             output.line(line.append_text(layout.cut(one.cells[at], room)))
-
-
-def _holds(cell: Text) -> bool:
-    return cell.plain not in ("", values.UNKNOWN)
 
 
 def _readable(cells: Sequence[Any], name: str, output: Output) -> list[str]:

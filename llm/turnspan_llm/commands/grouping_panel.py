@@ -41,13 +41,14 @@ def print_grouping(grouping: Grouping, written: Mapping[str, WrittenRows], outpu
 
 
 def _runs(listed: Sequence[RunFound]) -> list[Column]:
+    missing = [sum(iteration.missing for iteration in run.iterations) for run in listed]
     return [
         _column("run", (run.consortium_id for run in listed), kept=True, ids=True),
         _column("consortium", (run.name for run in listed)),
         _column("began", (_time(run.output.row) for run in listed), whole=True),
         _column("iterations", (str(len(run.iterations)) for run in listed), right=True),
         _column("rows", (str(len(run.rows())) for run in listed), right=True),
-        _column("missing", (str(_missing(run) or "") for run in listed), right=True),
+        _column("missing", (str(number or "") for number in missing), right=True),
         _column("output", (run.output.row.id for run in listed), ids=True),
         _column("part of", (run.parent or "" for run in listed), ids=True),
     ]
@@ -73,10 +74,6 @@ def _candidates(review: ReviewRow) -> str:
         f"{each.output} ({_ROLES[each.role]}, iteration {each.iteration})"
         for each in review.candidates
     )
-
-
-def _missing(run: RunFound) -> int:
-    return sum(iteration.missing for iteration in run.iterations)
 
 
 def _time(row: RowAt) -> str:
