@@ -13,8 +13,6 @@ from turnspan_console.options import flag, format_option, optional, valued
 from turnspan_console.output import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from turnspan_llm.grouping.log_writer import WrittenRows
     from turnspan_llm.grouping.model import Grouping
 
@@ -95,6 +93,7 @@ def command(
     \b
       turnspan consortium group "$(llm logs path)" --write
     """
+    from turnspan_llm.commands.grouping_panel import as_json, print_grouping
     from turnspan_llm.grouping.decisions import DecisionError, read_decisions
     from turnspan_llm.grouping.runs import beside, group
     from turnspan_llm.logs.connection import LogsError
@@ -128,7 +127,10 @@ def command(
         if write:
             targets = [logs_db, found_db if also_consortium_db else None]
             written = _write(grouping, targets, backup_dir)
-    _show(grouping, written, Output(), format_)
+    if format_ == "json":
+        Output().json(as_json(grouping, written))
+    else:
+        print_grouping(grouping, written, Output())
 
 
 def _names(path: Path) -> tuple[str, ...]:
@@ -162,14 +164,3 @@ def _explain(grouping: Grouping, row: str, output: Output, format_: str) -> None
             FINDING,
         )
     output.answer(told, format_, print_explained)
-
-
-def _show(
-    grouping: Grouping, written: Mapping[str, WrittenRows], output: Output, format_: str
-) -> None:
-    from turnspan_llm.commands.grouping_panel import as_json, print_grouping
-
-    if format_ == "json":
-        output.json(as_json(grouping, written))
-    else:
-        print_grouping(grouping, written, output)
