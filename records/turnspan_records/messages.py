@@ -103,15 +103,15 @@ def requested_tools(replies: Sequence[MessageRecord], inline: str) -> list[ToolR
     parts = [part for reply in replies for part in reply.parts]
     if not any(reply.recorded for reply in replies):
         parts = _parts(inline)
-    return [_request(part) for part in parts if part.get("type", "tool_call") == "tool_call"]
-
-
-def _request(part: dict[str, Any]) -> ToolRequestRecord:
-    return ToolRequestRecord(
-        call_id=str(part.get("id") or ""),
-        name=str(part.get("name") or ""),
-        arguments=part.get("arguments"),
-    )
+    return [
+        ToolRequestRecord(
+            call_id=str(part.get("id") or ""),
+            name=str(part.get("name") or ""),
+            arguments=part.get("arguments"),
+        )
+        for part in parts
+        if part.get("type", "tool_call") == "tool_call"
+    ]
 
 
 def exact_messages(store: Store, project: str, span_id: str) -> list[Any]:

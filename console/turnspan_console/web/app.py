@@ -171,10 +171,6 @@ async def _unknown(request: Request) -> Response:
     return JSONResponse({"error": f"There is no {request.url.path}: see /api/openapi.json."}, 404)
 
 
-async def _file(request: Request) -> Response:
-    return answered(request, request.path_params.get("name", DOCUMENT))
-
-
 DOCUMENT = "index.html"
 
 _KINDS = {
@@ -212,9 +208,9 @@ def static_files() -> Mapping[str, StaticFile]:
     }
 
 
-def answered(request: Request, name: str) -> Response:
+async def _file(request: Request) -> Response:
     """A file, or that the browser has it."""
-    file = static_files().get(name)
+    file = static_files().get(request.path_params.get("name", DOCUMENT))
     if file is None:
         return Response("There is no such file.\n", 404, media_type="text/plain")
     kept = file.etag == f'"{request.url.query}"'
