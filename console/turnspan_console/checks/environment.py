@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from turnspan import __version__
+from turnspan.config import OPTIONS, Settings, resolve
 from turnspan.content import snapshot
 from turnspan_console.checks.check import FAIL, OK, WARN, Check
 from turnspan_console.values import without_credentials
-
-if TYPE_CHECKING:
-    from turnspan.config import Settings
 
 _AREA = "application"
 
@@ -80,8 +78,6 @@ def _exporters(environ: Mapping[str, str]) -> Iterator[Check]:
 
 
 def _own_variables(environ: Mapping[str, str]) -> Iterator[Check]:
-    from turnspan.config import OPTIONS
-
     for option in OPTIONS:
         text = environ.get(option.variable, "")
         if not text.strip():
@@ -97,10 +93,6 @@ def _own_variables(environ: Mapping[str, str]) -> Iterator[Check]:
 
 def settings_of(environ: Mapping[str, str] | None = None) -> Settings:
     """How an application records that is started in these surroundings, as far as those say it."""
-    import logging
-
-    from turnspan.config import resolve
-
     quiet = logging.getLogger("turnspan")
     was, quiet.disabled = quiet.disabled, True  # bad values are findings of their own
     try:

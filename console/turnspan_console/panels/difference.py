@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from turnspan_console import styles
 from turnspan_console.output import Output
 from turnspan_console.page import Page
 from turnspan_console.values import counted, one_line
-
-if TYPE_CHECKING:
-    from turnspan_records.screens.difference import CacheBreak, Difference, MessageChange
+from turnspan_records.screens.difference import CacheBreak, Difference, MessageChange
 
 _MARKS = {"same": ("=", styles.FAINT), "edited": ("~", styles.WARN), "dropped": ("-", styles.BAD),
           "added": ("+", styles.GOOD)}  # fmt: skip

@@ -11,6 +11,7 @@ import json
 import os
 import random
 import time
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -311,8 +312,6 @@ def content_of(revision: Mapping[str, Any]) -> str | None:
 
 def normal(text: str) -> str:
     """A text as a wiki stores it: in NFC, with line feeds, without blanks at the end."""
-    import unicodedata
-
     unix = text.replace("\r\n", "\n").replace("\r", "\n")
     return unicodedata.normalize("NFC", unix).rstrip(" \t\n\x00\x0b")
 
