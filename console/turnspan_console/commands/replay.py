@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -41,7 +40,7 @@ def command(id_: str | None, full: bool, html: str, color: bool | None, format_:
     """
     from turnspan_console.ids import conversation_of, record_of
     from turnspan_console.panels.html_file import save
-    from turnspan_console.panels.transcript import print_conversation
+    from turnspan_console.panels.transcript import Transcript
     from turnspan_records.conversation.html import conversation_html
 
     output = Output(color)
@@ -54,7 +53,7 @@ def command(id_: str | None, full: bool, html: str, color: bool | None, format_:
         name = conversation.session_id or conversation.trace_id
         save(html, name, conversation_html(conversation))
     else:
-        output.answer(conversation, format_, partial(print_conversation, full=full))
+        output.answer(conversation, format_, lambda it, to: Transcript(to, full=full).print(it))
 
 
 def _only_session(store: Store, format_: str) -> str:

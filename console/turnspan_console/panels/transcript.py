@@ -30,11 +30,6 @@ _ROLES = {
 }
 
 
-def print_conversation(conversation: Conversation, output: Output, *, full: bool = False) -> None:
-    """Write a conversation for a person."""
-    Transcript(output, full=full).print(conversation)
-
-
 class Transcript:
     """Prints a conversation. ``full`` shows long texts whole."""
 
