@@ -31,11 +31,6 @@ class Column:
     ids: bool = False
 
     @property
-    def words(self) -> bool:
-        """Whether it may be cut."""
-        return not self.right and not self.whole
-
-    @property
     def content(self) -> int:
         """The width of the widest cell."""
         return max((cell_len(cell.plain) for cell in self.cells), default=0)
@@ -140,14 +135,14 @@ def _short_widths(short: Sequence[Column], width: int) -> list[int]:
     if sum(given) > room:
         given = [one.narrow for one in short]
     while sum(given) > room:
-        widest = max(
-            (at for at, one in enumerate(short) if one.words and given[at] > NARROWEST_WORD),
-            key=lambda at: given[at],
-            default=-1,
-        )
-        if widest < 0:
+        may_be_cut = [
+            at
+            for at, one in enumerate(short)
+            if not (one.right or one.whole) and given[at] > NARROWEST_WORD
+        ]
+        if not may_be_cut:
             break
-        given[widest] -= 1
+        given[max(may_be_cut, key=lambda at: given[at])] -= 1
     return given
 
 
