@@ -103,9 +103,7 @@ class LlmLog:
     own_projects = False
 
     def __init__(self, path: Path | str, consortium_db: Path | str | None = None) -> None:
-        self._paths = [Path(path)]
-        if consortium_db is not None:
-            self._paths.append(Path(consortium_db))
+        self._paths = [Path(file) for file in (path, consortium_db) if file is not None]
 
     @property
     def identity(self) -> str:
