@@ -106,6 +106,11 @@ class SdkInstrumentor(LightInstrumentor):
         return [] if self._patches is None else list(self._patches.missing)
 
     @property
+    def waiting(self) -> list[str]:
+        """The SDK's modules that are wrapped when the application imports them."""
+        return [] if self._patches is None else list(self._patches.waiting)
+
+    @property
     def version(self) -> str:
         """The installed version of the SDK; empty where it is not installed."""
         return installed.version(self.distribution or self.package)

@@ -27,6 +27,8 @@ class Patches:
         self._applied: list[tuple[Any, str, Any, Any]] = []
         self.missing: list[str] = []
         """What this version of the SDK does not have; shown by ``turnspan doctor``."""
+        self.waiting: list[str] = []
+        """The modules that are wrapped when the application imports them, as the doctor does."""
         self._restored = False
 
     def wrap(self, module: str, path: str, wrapper: Wrapper) -> bool:
@@ -53,6 +55,8 @@ class Patches:
             patch()
             return
         import wrapt  # 3 ms: where something is instrumented only
+
+        self.waiting.append(module)
 
         def imported(_: Any) -> None:
             with guard(f"instrument {module}"):
