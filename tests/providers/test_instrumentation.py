@@ -14,6 +14,7 @@ import pytest
 import turnspan
 from providers.conftest import Spans
 from turnspan import instrumentation
+from turnspan_console.checks.instrumentation import instrumentation_checks
 
 _FUNCTIONS: list[tuple[Any, str]] = [
     (sys.modules["openai._base_client"].SyncAPIClient, "request"),
@@ -116,6 +117,16 @@ def test_somebody_elses_wrapper_stays(spans: Spans) -> None:
         assert _held(owner, name) is wrapper
     finally:
         setattr(owner, name, ours.__wrapped__)
+
+
+def test_the_doctor_tries_every_sdk_and_takes_it_off_again() -> None:
+    """Also the modules that an SDK loads late, which are wrapped only then."""
+    found = {check.name: check for check in instrumentation_checks({})}
+    for name in ("openai", "anthropic"):
+        check = found[f"{name} SDK"]
+        assert check.level == "ok"
+        assert check.finding.endswith("supported: recorded by Turnspan")
+    assert not any(one.enabled for one in instrumentation.report())
 
 
 _LAZY = """
