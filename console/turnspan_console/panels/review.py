@@ -104,7 +104,7 @@ class Screen:
     keys: KeyReader
     quick: bool = False
     full: bool = False
-    given: int = 0
+    judged: int = 0
     """Judgments so far."""
 
     def run(self) -> int:
@@ -114,7 +114,7 @@ class Screen:
             key = self.keys.read()
             if key == _END or (item is None and key in _NEXT):
                 self._end()
-                return self.given
+                return self.judged
             item = self._do(key, item)
 
     def _do(self, key: str, item: ReviewItem | None) -> ReviewItem | None:
@@ -125,7 +125,7 @@ class Screen:
             return self._show(before) if before else self._tell("This is the first one.", item)
         if key == "z":
             undone = self.review.undo()
-            self.given -= undone is not None and self.given > 0
+            self.judged -= undone is not None and self.judged > 0
             return self._show(undone) if undone else self._tell("There is nothing to undo.", item)
         if item is None or key not in (*JUDGING, "n", "v"):
             for keys, meaning in KEYS:
@@ -140,7 +140,7 @@ class Screen:
         if not said:
             return self._prompt(item)
         judged = self.review.judge(**said)
-        self.given += 1
+        self.judged += 1
         ((kind, value),) = said.items()
         what = value if kind != "comment" else "noted"
         self.page.line(("✓ ", styles.GOOD), f"{kind.replace('_', ' ')} {what}")
@@ -201,6 +201,6 @@ class Screen:
         return item
 
     def _end(self) -> None:
-        judged = values.counted(self.given, "judgment")
+        judged = values.counted(self.judged, "judgment")
         left = self.review.progress.left
         self.page.line((f"{judged}; {left:,} left to judge.", styles.FAINT))
