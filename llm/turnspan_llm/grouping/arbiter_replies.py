@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from turnspan.runtime.type_guards import is_dict, is_list
@@ -37,9 +37,7 @@ class Decided:
             for each in fields(self)
             if (value := getattr(self, each.name)) not in (None, "", ())
         }
-        return Decided(
-            **{**{each.name: getattr(other, each.name) for each in fields(self)}, **told}
-        )
+        return replace(other, **told)
 
 
 def of_reply(text: str) -> Decided:
