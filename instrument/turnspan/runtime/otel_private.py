@@ -193,15 +193,16 @@ def _forwarding(provider: Any) -> Any:
     return found if type(known) is tuple and hasattr(found, "_lock") else None
 
 
-def remove_processor(provider: Any, processor: Any) -> bool:
-    """Take a processor off a provider of the SDK's, which has no way of its own for that; whether
-    it could be. Gone: it stays, and is still told of spans after its shutdown."""
+def remove_processor(provider: Any, processor: Any, former: tuple[Any, ...] = ()) -> bool:
+    """Take a processor off a provider of the SDK's, which has no way of its own for that, and put
+    former ones before the rest; whether it could be. Gone: it stays, and is still told of spans
+    after its shutdown."""
     forwarding = _forwarding(provider)
     if forwarding is None:
         return False
     with forwarding._lock:
         rest = [each for each in forwarding._span_processors if each is not processor]
-        forwarding._span_processors = tuple(rest)
+        forwarding._span_processors = (*former, *rest)
     return True
 
 
@@ -219,11 +220,7 @@ def put_processor(provider: Any, processor: Any) -> tuple[Any, ...] | None:
 
 def put_back(provider: Any, processor: Any, former: tuple[Any, ...]) -> None:
     """Undo ``put_processor``; what was added meanwhile stays."""
-    forwarding = _forwarding(provider)
-    if forwarding is not None:
-        with forwarding._lock:
-            added = [each for each in forwarding._span_processors if each is not processor]
-            forwarding._span_processors = (*former, *added)
+    remove_processor(provider, processor, former)
 
 
 def replace_global_provider(former: Any, provider: TracerProvider) -> bool:
