@@ -19,8 +19,8 @@ from support.imported import Imported, import_files
 from support.kept_stores import copy_schema, migrated
 from turnspan.content.model import as_dict, as_list
 from turnspan_clickhouse.receive import Receiver, ReceiveSettings
-from turnspan_clickhouse.receive.decoded import InternCache
-from turnspan_clickhouse.receive.otlp_json import decode_json, decode_logs_json
+from turnspan_clickhouse.receive.decoded import LOGS, InternCache
+from turnspan_clickhouse.receive.otlp_json import decode_json
 from turnspan_clickhouse.rows.tables import Annotation, SpanRow
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool.spool import Spool
@@ -117,7 +117,7 @@ def test_what_is_imported_is_what_would_have_been_received(tmp_path: Path) -> No
     ended = [*(one for story in stories for one in [as_json(request(*story))]), *lines_of(TALKS)]
     for body in ended:
         receiver.submit(decode_json(body, shared)).result(10)
-    receiver.submit(decode_logs_json(events, shared)).result(10)
+    receiver.submit(decode_json(events, shared, LOGS)).result(10)
     receiver.stop()
     ship(received, deadline=time.monotonic() + 30)
     with open_store(received) as store:

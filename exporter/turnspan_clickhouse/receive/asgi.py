@@ -16,15 +16,12 @@ import orjson
 
 from turnspan.runtime.guard import errors
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.receive.decoded import MalformedOtlpError
+from turnspan_clickhouse.receive.decoded import LOGS, METRICS, TRACES, MalformedOtlpError
 from turnspan_clickhouse.receive.grpc_server import GrpcServer
 from turnspan_clickhouse.receive.http_body import (
     ENCODINGS,
     JSON,
-    LOGS,
-    METRICS,
     PROTOBUF,
-    TRACES,
     BodyTooLargeError,
     failure,
     host_name,

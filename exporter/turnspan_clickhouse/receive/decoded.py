@@ -33,6 +33,8 @@ from turnspan_clickhouse.receive.log_events import (
 )
 from turnspan_clickhouse.receive.receiver_stats import LeftOutCounts
 
+TRACES, LOGS, METRICS = "traces", "logs", "metrics"
+"""The signals of OTLP."""
 MAX_ATTRIBUTES = 10_000
 """Attributes kept of one span, event or link; what is over is counted on the span."""
 MAX_EVENTS = 10_000

@@ -14,12 +14,9 @@ from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
 from turnspan.runtime.guard import errors
 from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.receive.decoded import MalformedOtlpError
+from turnspan_clickhouse.receive.decoded import LOGS, METRICS, TRACES, MalformedOtlpError
 from turnspan_clickhouse.receive.http_body import (
-    LOGS,
-    METRICS,
     PROTOBUF,
-    TRACES,
     BodyTooLargeError,
     success,
 )

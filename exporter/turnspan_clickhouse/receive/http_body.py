@@ -15,10 +15,9 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from turnspan.runtime.errors import TurnspanError
-from turnspan_clickhouse.receive.decoded import MalformedOtlpError
+from turnspan_clickhouse.receive.decoded import LOGS, METRICS, TRACES, MalformedOtlpError
 from turnspan_clickhouse.store import zstd
 
-TRACES, LOGS, METRICS = "traces", "logs", "metrics"
 _ANSWERS = {
     TRACES: (ExportTraceServiceResponse, "rejectedSpans", "rejected_spans"),
     LOGS: (ExportLogsServiceResponse, "rejectedLogRecords", "rejected_log_records"),

@@ -17,6 +17,9 @@ from turnspan_clickhouse.foreign_dialects import CODING_SCOPES
 from turnspan_clickhouse.receive.claude_code_events import ClaudeCodeEvents
 from turnspan_clickhouse.receive.coding_agent_events import CodingAgentEvents
 from turnspan_clickhouse.receive.decoded import (
+    LOGS,
+    METRICS,
+    TRACES,
     Decoded,
     InternCache,
     MalformedOtlpError,
@@ -24,26 +27,15 @@ from turnspan_clickhouse.receive.decoded import (
 )
 from turnspan_clickhouse.receive.http_body import (
     JSON,
-    LOGS,
-    METRICS,
     PROTOBUF,
-    TRACES,
     BodyTooLargeError,
     bearer_token,
     decompressed,
 )
 from turnspan_clickhouse.receive.landing_request import Taken
 from turnspan_clickhouse.receive.log_events import as_telemetry
-from turnspan_clickhouse.receive.otlp_json import (
-    decode_json,
-    decode_logs_json,
-    decode_metrics_json,
-)
-from turnspan_clickhouse.receive.otlp_protobuf import (
-    decode_logs_protobuf,
-    decode_metrics_protobuf,
-    decode_protobuf,
-)
+from turnspan_clickhouse.receive.otlp_json import decode_json
+from turnspan_clickhouse.receive.otlp_protobuf import decode_protobuf
 from turnspan_clickhouse.receive.receiver import Receiver
 from turnspan_clickhouse.receive.settings import follows_transcripts
 
@@ -74,14 +66,7 @@ class Notices:
 
 RETRY_SECONDS = 5
 """After how long a sender shall come again that is told to."""
-_DECODERS: dict[tuple[str, str], Callable[[bytes, InternCache], Decoded]] = {
-    (TRACES, PROTOBUF): decode_protobuf,
-    (TRACES, JSON): decode_json,
-    (LOGS, PROTOBUF): decode_logs_protobuf,
-    (LOGS, JSON): decode_logs_json,
-    (METRICS, PROTOBUF): decode_metrics_protobuf,
-    (METRICS, JSON): decode_metrics_json,
-}
+_DECODERS = {PROTOBUF: decode_protobuf, JSON: decode_json}
 _POLL_SECONDS = 0.05
 _LARGE = 256 * 2**10
 """Bytes of a body, as sent, of more than which others do not wait for it."""
@@ -162,7 +147,7 @@ class Intake:
         plain = decompressed(body, encoding, self.settings.max_request_bytes)
         try:
             shared = self._decoders[len(body) > _LARGE].shared[kind]
-            decoded = _DECODERS[signal, kind](plain, shared)
+            decoded = _DECODERS[kind](plain, shared, signal)
             for events in self._agents:
                 events.add_spans(decoded)
             spans = decoded.spans

@@ -22,7 +22,10 @@ from opentelemetry.sdk.trace import Event
 from turnspan.content.model import as_list
 from turnspan_clickhouse.receive.coding_metrics import MetricPoint, add_point
 from turnspan_clickhouse.receive.decoded import (
+    LOGS,
     MAX_DEPTH,
+    METRICS,
+    TRACES,
     Decoded,
     InternCache,
     MalformedOtlpError,
@@ -44,14 +47,14 @@ _POINTS = ("sum", "gauge", "histogram", "exponentialHistogram", "summary")
 _CODES: Mapping[str, int] = dict(Status.StatusCode.items())
 
 
-def decode_json(body: bytes, shared: InternCache) -> Decoded:
-    """The spans of a request body.
+def decode_json(body: bytes, shared: InternCache, signal: str = TRACES) -> Decoded:
+    """What is kept of a request body: spans, the events of logs, or data points of metrics.
 
     Raises:
         MalformedError: it is not JSON, or a field has a value of the wrong kind.
     """
     decoded = Decoded(size=len(body))
-    read_spans(_request(body), decoded, shared)
+    _READERS[signal](_request(body), decoded, shared)
     return decoded
 
 
@@ -69,17 +72,6 @@ def read_spans(request: Object, decoded: Decoded, shared: InternCache) -> None:
             decoded.add(_fields(span, share, decoded), resource, scope)
 
 
-def decode_logs_json(body: bytes, shared: InternCache) -> Decoded:
-    """The events of a request body with logs.
-
-    Raises:
-        MalformedError: it is not JSON, or a field has a value of the wrong kind.
-    """
-    decoded = Decoded(size=len(body))
-    read_events(_request(body), decoded, shared)
-    return decoded
-
-
 def read_events(request: Object, decoded: Decoded, shared: InternCache) -> None:
     """Add the events of a request with logs, likewise. Raises as ``read_spans``."""
     for resource, of_scope in _groups(request, "Logs", decoded, shared):
@@ -89,14 +81,8 @@ def read_events(request: Object, decoded: Decoded, shared: InternCache) -> None:
             decoded.tell(_event(record, resource, share))
 
 
-def decode_metrics_json(body: bytes, shared: InternCache) -> Decoded:
-    """What is kept of the data points of a request body with metrics.
-
-    Raises:
-        MalformedError: it is not JSON, or a field has a value of the wrong kind.
-    """
-    decoded = Decoded(size=len(body))
-    for resource, of_scope in _groups(_request(body), "Metrics", decoded, shared):
+def _read_points(request: Object, decoded: Decoded, shared: InternCache) -> None:
+    for resource, of_scope in _groups(request, "Metrics", decoded, shared):
         scope = _shared_scope(of_scope, shared)
         for metric in _objects(of_scope, "metrics"):
             for kind in _POINTS:
@@ -105,7 +91,9 @@ def decode_metrics_json(body: bytes, shared: InternCache) -> Decoded:
                 how = _enumerated(data, "aggregationTemporality", _TEMPORALITIES) if counts else 0
                 for point in _objects(data, "dataPoints"):
                     add_point(decoded, _point(_text(metric, "name"), point, how), resource, scope)
-    return decoded
+
+
+_READERS = {TRACES: read_spans, LOGS: read_events, METRICS: _read_points}
 
 
 def _groups(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from google.protobuf.message import DecodeError
@@ -20,8 +20,11 @@ from opentelemetry.sdk.trace import Event
 
 from turnspan_clickhouse.receive.coding_metrics import MetricPoint, add_point
 from turnspan_clickhouse.receive.decoded import (
+    LOGS,
     MAX_ATTRIBUTES,
     MAX_DEPTH,
+    METRICS,
+    TRACES,
     Decoded,
     InternCache,
     MalformedOtlpError,
@@ -38,61 +41,18 @@ from turnspan_clickhouse.receive.log_events import LogEvent
 _SCALARS = frozenset({"string_value", "bool_value", "int_value", "double_value"})
 
 
-def decode_protobuf(body: bytes, shared: InternCache) -> Decoded:
-    """The spans of a request body.
+def decode_protobuf(body: bytes, shared: InternCache, signal: str = TRACES) -> Decoded:
+    """What is kept of a request body: spans, the events of logs, or data points of metrics.
 
     Raises:
-        MalformedError: it is not an ``ExportTraceServiceRequest``.
+        MalformedError: it is no export request of this signal.
     """
     decoded = Decoded(size=len(body))
-    for resource, of_scope in _groups(ExportTraceServiceRequest, "spans", body, decoded, shared):
-        scope = _shared_scope(of_scope, shared)
-        for span in of_scope.spans:
-            decoded.add(_fields(span, decoded), resource, scope)
-    return decoded
-
-
-def decode_logs_protobuf(body: bytes, shared: InternCache) -> Decoded:
-    """The events of a request body with logs.
-
-    Raises:
-        MalformedError: it is not an ``ExportLogsServiceRequest``.
-    """
-    decoded = Decoded(size=len(body))
-    for resource, of_scope in _groups(ExportLogsServiceRequest, "logs", body, decoded, shared):
-        for record in of_scope.log_records:
-            decoded.tell(_event(record, resource))
-    return decoded
-
-
-def decode_metrics_protobuf(body: bytes, shared: InternCache) -> Decoded:
-    """What is kept of the data points of a request body with metrics.
-
-    Raises:
-        MalformedError: it is not an ``ExportMetricsServiceRequest``.
-    """
-    decoded = Decoded(size=len(body))
-    groups = _groups(ExportMetricsServiceRequest, "metrics", body, decoded, shared)
-    for resource, of_scope in groups:
-        scope = _shared_scope(of_scope, shared)
-        for metric in of_scope.metrics:
-            kind = metric.WhichOneof("data")
-            data: Any = getattr(metric, kind) if kind is not None else None
-            counts = kind == "sum" and data.is_monotonic
-            how = data.aggregation_temporality if counts else 0
-            for point in () if data is None else data.data_points:
-                add_point(decoded, _point(metric.name, point, how), resource, scope)
-    return decoded
-
-
-def _groups(
-    kind: Any, name: str, body: bytes, decoded: Decoded, shared: InternCache
-) -> Iterator[tuple[Resource, Any]]:
-    """The messages of the scopes of a request, each with its resource."""
+    kind, name, read = _REQUESTS[signal]
     try:
         request = kind.FromString(body)
     except DecodeError as error:
-        what = "trace" if name == "spans" else name
+        what = "trace" if signal == TRACES else signal
         raise MalformedOtlpError(
             f"the body is not an OTLP {what} export request in protobuf"
         ) from error
@@ -101,7 +61,38 @@ def _groups(
         resource = _shared_resource(of_resource, shared)
         for of_scope in getattr(of_resource, f"scope_{name}"):
             decoded.group()
-            yield resource, of_scope
+            read(of_scope, resource, decoded, shared)
+    return decoded
+
+
+def _read_spans(of_scope: Any, resource: Resource, decoded: Decoded, shared: InternCache) -> None:
+    scope = _shared_scope(of_scope, shared)
+    for span in of_scope.spans:
+        decoded.add(_fields(span, decoded), resource, scope)
+
+
+def _read_events(of_scope: Any, resource: Resource, decoded: Decoded, _: InternCache) -> None:
+    for record in of_scope.log_records:
+        decoded.tell(_event(record, resource))
+
+
+def _read_points(of_scope: Any, resource: Resource, decoded: Decoded, shared: InternCache) -> None:
+    scope = _shared_scope(of_scope, shared)
+    for metric in of_scope.metrics:
+        kind = metric.WhichOneof("data")
+        data: Any = getattr(metric, kind) if kind is not None else None
+        counts = kind == "sum" and data.is_monotonic
+        how = data.aggregation_temporality if counts else 0
+        for point in () if data is None else data.data_points:
+            add_point(decoded, _point(metric.name, point, how), resource, scope)
+
+
+_REQUESTS: dict[str, tuple[Any, str, Callable[..., None]]] = {
+    TRACES: (ExportTraceServiceRequest, "spans", _read_spans),
+    LOGS: (ExportLogsServiceRequest, "logs", _read_events),
+    METRICS: (ExportMetricsServiceRequest, "metrics", _read_points),
+}
+"""By signal: the request, how its lists are called, and what reads a scope's."""
 
 
 def _point(name: str, point: Any, temporality: int) -> MetricPoint:

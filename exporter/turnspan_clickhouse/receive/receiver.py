@@ -289,7 +289,7 @@ class Receiver:
     def _settle(self, batch: Batch, last: bool) -> list[Trace]:
         """Find the traces whose derived turns may land now; returns those to let go of."""
         done = self.book.all() if last else self.book.expired()
-        quiet = [trace for trace in self.book.quiet() if trace.whole]
+        quiet = [trace for trace in self.book.quiet() if not trace.missing]
         for trace in (*quiet, *done):
             if trace.about_model and not trace.settled:
                 trace.settled = True

@@ -58,11 +58,6 @@ class Trace:
     """Session and start of the rows of its derived turns that landed, by turn id."""
 
     @property
-    def whole(self) -> bool:
-        """Whether every parent has come."""
-        return not self.missing
-
-    @property
     def turn_ids(self) -> set[str]:
         """The decorated turns that its spans name."""
         named = [(one.span.attributes or {}).get(semconv.TURN_ID) for one in self.spans.values()]
