@@ -15,8 +15,7 @@ from typing import Any
 import orjson
 
 from turnspan.runtime.guard import errors
-from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.receive.decoded import LOGS, METRICS, TRACES, MalformedOtlpError
+from turnspan_clickhouse.receive.decoded import LOGS, METRICS, TRACES
 from turnspan_clickhouse.receive.grpc_server import GrpcServer
 from turnspan_clickhouse.receive.http_body import (
     ENCODINGS,
@@ -28,7 +27,7 @@ from turnspan_clickhouse.receive.http_body import (
     media_type,
     success,
 )
-from turnspan_clickhouse.receive.intake import RETRY_SECONDS, Held, Intake, TooMuchError
+from turnspan_clickhouse.receive.intake import RETRY_SECONDS, Held, Intake, IntakeRefusal
 from turnspan_clickhouse.receive.receiver import Receiver
 
 Scope = MutableMapping[str, Any]
@@ -38,18 +37,6 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _SIGNALS = {"/v1/traces": TRACES, "/v1/logs": LOGS, "/v1/metrics": METRICS}
 _SERVED = f"OTLP goes to {', '.join(_SIGNALS)}"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-
-
-class _HttpRefusal(Exception):
-    """A request is answered with an error."""
-
-    def __init__(
-        self, status: int, message: str, *, close: bool = False, allow: str = "POST"
-    ) -> None:
-        super().__init__(message)
-        self.allow = allow
-        self.status = status
-        self.close = close
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +105,12 @@ class ReceiveApp:
             return await self._route(scope, headers, kind, said, receive)
         except _Gone:
             return None
-        except _HttpRefusal as refusal:
+        except IntakeRefusal as refusal:
             return self._refused(refusal, kind)
         except Exception as error:  # noqa: BLE001  whatever a request holds, the server goes on
             errors.record("receive.request", error)
             return self._refused(
-                _HttpRefusal(503, "an internal error; see the receiver's log"), kind
+                IntakeRefusal(503, "an internal error; see the receiver's log"), kind
             )
 
     async def _route(
@@ -133,18 +120,18 @@ class ReceiveApp:
         self._check_host(scope)
         if path in ("/health", "/healthz"):
             if method not in ("GET", "HEAD"):
-                raise _HttpRefusal(405, "use GET", allow="GET")
+                raise IntakeRefusal(405, "use GET", allow="GET")
             return self._health()
         if not self.intake.allowed(headers.get("authorization", "")):
-            raise _HttpRefusal(401, "a bearer token of this receiver is needed")
+            raise IntakeRefusal(401, "a bearer token of this receiver is needed")
         if path not in _SIGNALS:
             is_profile = path.endswith("/profiles")
             why = "profiles are not recorded: turn their exporter off" if is_profile else _SERVED
-            raise _HttpRefusal(404, f"{path!r} is not served; {why}")
+            raise IntakeRefusal(404, f"{path!r} is not served; {why}")
         if method != "POST":
-            raise _HttpRefusal(405, f"{path} takes POST")
+            raise IntakeRefusal(405, f"{path} takes POST")
         if said not in (PROTOBUF, JSON):
-            raise _HttpRefusal(415, f"the content type is {said!r}: use {PROTOBUF} or {JSON}")
+            raise IntakeRefusal(415, f"the content type is {said!r}: use {PROTOBUF} or {JSON}")
         return await self._take(path, headers, kind, receive)
 
     def closed(self, answer: str, why: str) -> None:
@@ -158,34 +145,24 @@ class ReceiveApp:
             return
         for key, value in scope["headers"]:
             if key == b"host" and host_name(value.decode("latin-1")) not in self._hosts:
-                raise _HttpRefusal(421, "the request is for another host: --allow-host names more")
+                raise IntakeRefusal(421, "the request is for another host: --allow-host names more")
 
     async def _take(
         self, path: str, headers: dict[str, str], kind: str, receive: Receive
     ) -> _Answer:
         encoding = headers.get("content-encoding", "").strip().lower()
         if encoding not in ENCODINGS:
-            raise _HttpRefusal(
+            raise IntakeRefusal(
                 415, f"the content encoding {encoding!r} is not known: use gzip, zstd or deflate"
             )
         signal = _SIGNALS[path]
-        held = Held(self.intake)
-        try:
+        with self.intake.holding() as held:
             reading = self._body(headers, receive, held)
-            body = await asyncio.wait_for(reading, self.settings.read_timeout)
+            try:
+                body = await asyncio.wait_for(reading, self.settings.read_timeout)
+            except asyncio.TimeoutError:
+                raise IntakeRefusal(408, "the request took too long to arrive") from None
             taken = await self.intake.take(signal, kind, body, encoding, held)
-        except MalformedOtlpError as error:
-            raise _HttpRefusal(400, str(error)) from error
-        except BodyTooLargeError:
-            raise _HttpRefusal(413, self.intake.too_large) from None
-        except TooMuchError as error:
-            raise _HttpRefusal(429, str(error), close=True) from None
-        except SpoolError as error:
-            raise _HttpRefusal(503, str(error)) from error
-        except asyncio.TimeoutError:
-            raise _HttpRefusal(408, "the request took too long to arrive", close=True) from None
-        finally:
-            held.release()
         return _Answer(200, success(kind, taken.refused, signal), kind)
 
     async def _body(self, headers: dict[str, str], receive: Receive, held: Held) -> bytes:
@@ -228,13 +205,13 @@ class ReceiveApp:
             told["failure"] = failed
         return _Answer(503 if failed else 200, orjson.dumps(told), JSON)
 
-    def _refused(self, refusal: _HttpRefusal, kind: str) -> _Answer:
+    def _refused(self, refusal: IntakeRefusal, kind: str) -> _Answer:
         message = str(refusal)
         self.intake.notices.tell(
             str(refusal.status), f"a request was answered {refusal.status}: {message}"
         )
-        headers = {"connection": "close"} if refusal.close else {}
-        if refusal.status in (429, 503):
+        headers = {"connection": "close"} if refusal.status in (408, 429) else {}
+        if refusal.again:
             headers["retry-after"] = str(RETRY_SECONDS)
         elif refusal.status == 401:
             headers["www-authenticate"] = "Bearer"

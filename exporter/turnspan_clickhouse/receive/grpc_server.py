@@ -7,20 +7,15 @@ calls *unary* would be called when its message is there, however long and whoeve
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from google.rpc.error_details_pb2 import RetryInfo  # type: ignore[import-untyped]  # it has none
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
 from turnspan.runtime.guard import errors
-from turnspan_clickhouse.errors import SpoolError
-from turnspan_clickhouse.receive.decoded import LOGS, METRICS, TRACES, MalformedOtlpError
-from turnspan_clickhouse.receive.http_body import (
-    PROTOBUF,
-    BodyTooLargeError,
-    success,
-)
-from turnspan_clickhouse.receive.intake import RETRY_SECONDS, Held, Intake, TooMuchError
+from turnspan_clickhouse.receive.decoded import LOGS, METRICS, TRACES
+from turnspan_clickhouse.receive.http_body import GRPC_CODES, PROTOBUF, success
+from turnspan_clickhouse.receive.intake import RETRY_SECONDS, Held, Intake, IntakeRefusal
 
 if TYPE_CHECKING:
     from turnspan_clickhouse.receive.settings import ReceiveSettings
@@ -42,15 +37,6 @@ _CALLS = 1_000
 _STREAMS = 100
 _IDLE_SECONDS, _ALIVE_SECONDS = 600, 60
 """A connection without a call is closed; one whose other side is gone is found out."""
-
-
-class _GrpcRefusal(Exception):
-    """A call is answered with an error; ``again`` where it may be sent again as it is."""
-
-    def __init__(self, code: str, message: str, *, again: bool = False) -> None:
-        super().__init__(message)
-        self.code = code
-        self.again = again
 
 
 class GrpcServer:
@@ -99,14 +85,13 @@ class GrpcServer:
         answer, refused = b"", None
         try:
             answer = await self._answer(method, context)
-        except _GrpcRefusal as refusal:
+        except IntakeRefusal as refusal:
             # A new one: gRPC keeps what is being handled when it ends a call, and with that the
             # frames that hold all that was decoded.
-            refused = _GrpcRefusal(refusal.code, str(refusal), again=refusal.again)
+            refused = IntakeRefusal(refusal.status, str(refusal))
         except Exception as error:  # noqa: BLE001  whatever a call holds, the server goes on
             errors.record("receive.request", error)
-            said = "an internal error; see the receiver's log"
-            refused = _GrpcRefusal("UNAVAILABLE", said, again=True)
+            refused = IntakeRefusal(503, "an internal error; see the receiver's log")
         if refused is not None:
             await self._refuse(context, refused)
         elif method != _HEALTH:
@@ -118,9 +103,9 @@ class GrpcServer:
             return _NOT_SERVING if self._intake.receiver.failure else _SERVING
         shown = [value for key, value in context.invocation_metadata() if key == "authorization"]
         if not self._intake.allowed(str(shown[0]) if shown else ""):
-            raise _GrpcRefusal("UNAUTHENTICATED", "a bearer token of this receiver is needed")
+            raise IntakeRefusal(401, "a bearer token of this receiver is needed")
         if self._calls >= _CALLS:
-            raise _GrpcRefusal("RESOURCE_EXHAUSTED", "too many calls are under way", again=True)
+            raise IntakeRefusal(429, "too many calls are under way")
         self._calls += 1
         try:
             return await self._take(_SERVICES[method], context)
@@ -128,21 +113,10 @@ class GrpcServer:
             self._calls -= 1
 
     async def _take(self, signal: str, context: Any) -> bytes:
-        held = Held(self._intake)
-        try:
+        with self._intake.holding() as held:
             taken = await self._intake.take(
                 signal, PROTOBUF, await self._message(context, held), "", held
             )
-        except MalformedOtlpError as error:
-            raise _GrpcRefusal("INVALID_ARGUMENT", str(error)) from error
-        except BodyTooLargeError:
-            raise _GrpcRefusal("RESOURCE_EXHAUSTED", self._intake.too_large) from None
-        except TooMuchError as error:
-            raise _GrpcRefusal("RESOURCE_EXHAUSTED", str(error), again=True) from None
-        except SpoolError as error:
-            raise _GrpcRefusal("UNAVAILABLE", str(error), again=True) from error
-        finally:
-            held.release()
         return success(PROTOBUF, taken.refused, signal)
 
     async def _message(self, context: Any, held: Held) -> bytes:
@@ -150,29 +124,28 @@ class GrpcServer:
         try:
             await asyncio.wait_for(self._reading.acquire(), limit)
         except asyncio.TimeoutError:
-            raise _GrpcRefusal(
-                "RESOURCE_EXHAUSTED", "too many messages arrive at once", again=True
-            ) from None
+            raise IntakeRefusal(429, "too many messages arrive at once") from None
         try:
             message = await asyncio.wait_for(context.read(), limit)
         except asyncio.TimeoutError:
-            raise _GrpcRefusal("DEADLINE_EXCEEDED", "the message took too long to arrive") from None
+            raise IntakeRefusal(408, "the message took too long to arrive") from None
         finally:
             self._reading.release()
         if not isinstance(message, bytes):  # gRPC's mark of an end
-            raise _GrpcRefusal("INVALID_ARGUMENT", "the call has no message")
+            raise IntakeRefusal(400, "the call has no message")
         held.add(len(message))
         return message
 
-    async def _refuse(self, context: Any, refusal: _GrpcRefusal) -> None:
+    async def _refuse(self, context: Any, refusal: IntakeRefusal) -> None:
         import grpc
 
-        message, code = str(refusal), getattr(grpc.StatusCode, refusal.code)
-        self._intake.receiver.answers[f"grpc {refusal.code}"] += 1
+        message, number, library = str(refusal), GRPC_CODES[refusal.status], cast("Any", grpc)
+        code = next(code for code in library.StatusCode if code.value[0] == number)
+        self._intake.receiver.answers[f"grpc {code.name}"] += 1
         self._intake.notices.tell(
-            f"grpc {refusal.code}", f"a call was answered {refusal.code}: {message}"
+            f"grpc {code.name}", f"a call was answered {code.name}: {message}"
         )
-        status = Status(code=code.value[0], message=message)
+        status = Status(code=number, message=message)
         if refusal.again:
             # Without it RESOURCE_EXHAUSTED means that it need not be tried again.
             again = RetryInfo()

@@ -33,7 +33,8 @@ ENCODINGS = frozenset({"", "identity", "zstd", *_WINDOWS})
 _BROKEN: tuple[type[Exception], ...] = (zlib.error, *zstd.errors())
 MAX_STREAMS = 100
 """One after the other in a body. What is behind each is copied: a million empty ones took hours."""
-_GRPC_CODES = {400: 3, 401: 16, 404: 12, 405: 12, 408: 4, 413: 8, 415: 3, 429: 8, 503: 14}
+GRPC_CODES = {400: 3, 401: 16, 404: 12, 405: 12, 408: 4, 413: 8, 415: 3, 429: 8, 503: 14}
+"""By the HTTP status of an answer."""
 
 
 class BodyTooLargeError(TurnspanError):
@@ -102,7 +103,7 @@ def success(kind: str, refused: Mapping[str, int], signal: str = TRACES) -> byte
 
 def failure(kind: str, status: int, message: str) -> bytes:
     """A ``google.rpc.Status`` for an answer of this HTTP status."""
-    code = _GRPC_CODES.get(status, 2)
+    code = GRPC_CODES.get(status, 2)
     if kind == JSON:
         return orjson.dumps({"code": code, "message": message})
     told: bytes = Status(code=code, message=message).SerializeToString()

@@ -7,12 +7,14 @@ import asyncio
 import hmac
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 
 from turnspan.runtime.errors import TurnspanError
 from turnspan.runtime.guard import logger
+from turnspan_clickhouse.errors import SpoolError
 from turnspan_clickhouse.foreign_dialects import CODING_SCOPES
 from turnspan_clickhouse.receive.claude_code_events import ClaudeCodeEvents
 from turnspan_clickhouse.receive.coding_agent_events import CodingAgentEvents
@@ -84,6 +86,20 @@ class TooMuchError(TurnspanError):
     """More is under way than may be: it may be sent again later."""
 
 
+class IntakeRefusal(TurnspanError):
+    """A request is answered with an error, of this HTTP status."""
+
+    def __init__(self, status: int, message: str, *, allow: str = "POST") -> None:
+        super().__init__(message)
+        self.status = status
+        self.allow = allow
+
+    @property
+    def again(self) -> bool:
+        """Whether it may be sent again as it is."""
+        return self.status in (429, 503)
+
+
 class Intake:
     """Gives requests to a receiver; with ``tokens``, only those of who shows one of them."""
 
@@ -99,16 +115,29 @@ class Intake:
         # wait for them. More would only wait for each other's interpreter lock.
         self._decoders = {large: _Decoder() for large in (True, False)}
 
-    @property
-    def too_large(self) -> str:
-        """What is said of a request that is too large."""
-        limit, spans = self.settings.max_request_bytes, self.settings.max_request_spans
-        return f"a request may have {limit:,} bytes, also decompressed, and {spans:,} spans"
-
     def allowed(self, authorization: str) -> bool:
         """Whether an ``Authorization`` header is that of a sender whose records are taken."""
         shown = bearer_token(authorization).encode()
         return not self._tokens or any(hmac.compare_digest(shown, token) for token in self._tokens)
+
+    @contextmanager
+    def holding(self) -> Generator[Held]:
+        """The account of one request's bytes; what cannot be taken is an ``IntakeRefusal``."""
+        held = Held(self)
+        try:
+            yield held
+        except MalformedOtlpError as error:
+            raise IntakeRefusal(400, str(error)) from error
+        except BodyTooLargeError:
+            limit, spans = self.settings.max_request_bytes, self.settings.max_request_spans
+            text = f"a request may have {limit:,} bytes, also decompressed, and {spans:,} spans"
+            raise IntakeRefusal(413, text) from None
+        except TooMuchError as error:
+            raise IntakeRefusal(429, str(error)) from None
+        except SpoolError as error:
+            raise IntakeRefusal(503, str(error)) from error
+        finally:
+            held.release()
 
     async def take(self, signal: str, kind: str, body: bytes, encoding: str, held: Held) -> Taken:
         """Read a body and have its records written; when this returns they are in the spool.
