@@ -81,8 +81,8 @@ class ToolRequestRecord:
 
 
 @dataclass(slots=True)
-class CallFacts:
-    """One model call: what it was, what it used, what it cost."""
+class CallSpan:
+    """Where and when a model was called."""
 
     span_id: str
     trace_id: str
@@ -94,6 +94,12 @@ class CallFacts:
     round: int
     provider: str
     operation: str
+
+
+@dataclass(slots=True)
+class CallFacts(CallSpan):
+    """One model call: what it was, what it used, what it cost."""
+
     model: str
     finish_reasons: list[str]
     input_tokens: int | None

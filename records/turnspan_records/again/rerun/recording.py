@@ -18,7 +18,7 @@ from turnspan_clickhouse.store.client import Store
 from turnspan_records.access.fields import of_row, selected
 from turnspan_records.access.questions import ask
 from turnspan_records.access.window import as_parameter
-from turnspan_records.conversation import MessageRecord, ToolExecutionRecord
+from turnspan_records.conversation import CallSpan, MessageRecord, ToolExecutionRecord
 from turnspan_records.lookup import SHORTEST_PREFIX
 from turnspan_records.messages import load_messages, load_sources, prompt_text
 from turnspan_records.replay import RowsOfSession, ended_call_rows, session_rows
@@ -32,23 +32,13 @@ class RecordingError(TurnspanError, ValueError):
 
 
 @dataclass(slots=True)
-class PlayableCall:
+class PlayableCall(CallSpan):
     """A recorded model call. Hashes are in hex; ``number`` counts the calls of the session from 1.
 
     ``repeated`` says how many of the first messages are those of the call of its agent before.
     ``scope_name`` is the instrumentation that recorded it, empty in files that do not say.
     """
 
-    span_id: str
-    trace_id: str
-    turn_id: str
-    agent_name: str
-    start_time: datetime
-    duration: float
-    time_to_first_chunk: float | None
-    round: int
-    provider: str
-    operation: str
     request_model: str
     response_model: str
     response_id: str
