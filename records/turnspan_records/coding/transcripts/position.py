@@ -6,7 +6,7 @@ import base64
 import binascii
 import os
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
@@ -45,11 +45,11 @@ NO_FAMILY: Final = b"\0\0\0\0"
 BEGINNING: Final = FileState(b"", NO_FAMILY, 0, 0)
 
 
+@dataclass(slots=True)
 class TranscriptPosition:
     """The states of files, by a hash of their paths."""
 
-    def __init__(self, files: dict[bytes, FileState] | None = None) -> None:
-        self.files = {} if files is None else files
+    files: dict[bytes, FileState] = field(default_factory=dict[bytes, FileState])
 
     @classmethod
     def of(cls, text: str) -> TranscriptPosition:
@@ -88,9 +88,7 @@ class TranscriptPosition:
         """Where a new file belongs: before one that is known, or (None) behind all."""
         order, later = list(self.files), None if before is None else key_of(before)
         order.insert(order.index(later) if later in self.files else len(order), key_of(path))
-        files = {key: self.files.get(key, BEGINNING) for key in order}
-        self.files.clear()
-        self.files.update(files)
+        self.files = {key: self.files.get(key, BEGINNING) for key in order}
 
     def again(self) -> TranscriptPosition:
         """The position from which everything is imported anew, in the same order (a message is of
