@@ -10,6 +10,8 @@ from functools import cache
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+import orjson
+
 from turnspan_clickhouse.rows.record import Record, columns
 
 if TYPE_CHECKING:
@@ -32,6 +34,14 @@ T = TypeVar("T", bound="DataclassInstance")
 def dollars(amount: Any) -> float | None:
     """An amount of money as a number; ``None`` where it is not known."""
     return None if amount is None else float(amount)
+
+
+def parsed(text: str | bytes) -> Any:
+    """The JSON value that a text is, else the text."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
 
 
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {

@@ -15,7 +15,7 @@ import orjson
 
 from turnspan.content.model import as_dict, as_list, dumps_text
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.fields import of_row
+from turnspan_records.access.fields import of_row, parsed
 from turnspan_records.access.questions import ask
 from turnspan_records.conversation import MessageRecord
 from turnspan_records.messages import known_hash, load_definitions, load_messages, prompt_text
@@ -307,12 +307,8 @@ def tools_change(before: str, now: str) -> ToolsChange:
 
 def catalogue(body: str) -> dict[str, Any]:
     """The tools of a definition by name; one without a name by its type."""
-    try:
-        tools = as_list(orjson.loads(body)) or []
-    except orjson.JSONDecodeError:
-        tools = []
     found: dict[str, Any] = {}
-    for tool in tools:
+    for tool in as_list(parsed(body)) or []:
         known = as_dict(tool) or {}
         name = str(known.get("name") or known.get("type") or "")
         found[f"{name} #{len(found)}" if name in found else name] = tool

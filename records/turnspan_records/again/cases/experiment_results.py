@@ -11,9 +11,9 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 from turnspan_clickhouse.store.client import Store
-from turnspan_records.access.fields import dollars, of_row, utc
+from turnspan_records.access.fields import dollars, of_row, parsed, utc
 from turnspan_records.access.questions import ask
-from turnspan_records.again.cases.scores import CaseResult, UsedTool, parsed
+from turnspan_records.again.cases.scores import CaseResult, UsedTool
 from turnspan_records.loop.improvement import mean
 from turnspan_records.loop.lineages import AmbiguousError
 

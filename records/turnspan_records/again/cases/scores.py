@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from turnspan.runtime.type_guards import is_dict
+from turnspan_records.access.fields import parsed
 from turnspan_records.again.cases.dataset import Case
 
 
@@ -144,14 +145,6 @@ def as_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=str).decode()
-
-
-def parsed(text: str) -> Any:
-    """The JSON value that a text is, else the text."""
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return text
 
 
 PASSED: Final = Score(1.0)

@@ -23,6 +23,7 @@ import orjson
 from turnspan import semconv
 from turnspan.content.model import as_dict, dumps_text
 from turnspan.redaction.truncate import TRUNCATED
+from turnspan_records.access.fields import parsed
 from turnspan_records.again.rerun.divergence import (
     UNTOLD,
     Divergence,
@@ -260,7 +261,8 @@ class CallMatcher:
         old, new = self._recording.definitions.get(recorded), self._reader.definitions.get(now)
         if old is None or new is None:
             return False
-        return is_alike(_value(old), _value(new))
+        was, is_now = (parsed(source or body) for body, source in (old, new))
+        return is_alike(was, is_now)
 
 
 class Places:
@@ -333,11 +335,3 @@ def _compared(call: PlayableCall, asked: AskedRequest) -> str:
 def _told(text: str) -> dict[str, Any]:
     found = as_dict(orjson.loads(text or "{}")) or {}
     return {key: value for key, value in found.items() if key not in UNTOLD}
-
-
-def _value(definition: tuple[str, str]) -> Any:
-    text = definition[1] or definition[0]
-    try:
-        return orjson.loads(text)
-    except ValueError:
-        return text

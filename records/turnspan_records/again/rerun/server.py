@@ -15,6 +15,7 @@ import orjson
 
 from turnspan.content.model import as_dict
 from turnspan.wire.rerunning.environment import RerunEnvironment
+from turnspan_records.access.fields import parsed
 from turnspan_records.again.rerun.call_matcher import CallMatcher
 from turnspan_records.again.rerun.divergence import Divergence
 from turnspan_records.again.rerun.forks import RULES, Fork, ForkError
@@ -271,10 +272,7 @@ class _RerunHandler(BaseHTTPRequestHandler):
         return b"".join(found)
 
     def _own(self, data: bytes) -> None:
-        try:
-            told = as_dict(orjson.loads(data))
-        except orjson.JSONDecodeError:
-            told = None
+        told = as_dict(parsed(data))
         if told is None:
             self._send(400, {"error": {"message": "The body is no JSON object."}})
         else:

@@ -6,13 +6,13 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Collection
-from contextlib import suppress
 from typing import Any, Final
 
 import orjson
 
 from turnspan.content.model import as_dict
 from turnspan.tracing.recording import MAX_DESCRIPTION
+from turnspan_records.access.fields import parsed
 from turnspan_records.again.rerun.call_matcher import Places
 from turnspan_records.again.rerun.divergence import Divergence
 from turnspan_records.again.rerun.likeness import is_alike
@@ -108,9 +108,8 @@ def _whole_message(tool: PlayableTool) -> str:
     known = tool.error_message
     if len(f"{tool.error_type}: {known}") < MAX_DESCRIPTION:
         return known
-    told: list[Any] = [tool.result]
-    with suppress(ValueError):  # Gemini is told an object
-        told += (as_dict(orjson.loads(tool.result)) or {}).values()
+    # Gemini is told an object.
+    told = [tool.result, *(as_dict(parsed(tool.result)) or {}).values()]
     return next((one for one in told if isinstance(one, str) and one.startswith(known)), known)
 
 

@@ -18,10 +18,9 @@ from typing import Any, Final
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
-import orjson
-
 from turnspan import semconv
 from turnspan.content.model import as_dict, as_list
+from turnspan_records.access.fields import parsed
 from turnspan_records.coding.authorship.edits import FileChange, added, changes_of
 from turnspan_records.coding.trajectories.utterances import without_nothing, written_time
 from turnspan_records.conversation import CallRecord, Conversation, Step, TurnRecord
@@ -108,10 +107,7 @@ def _patched(texts: Iterable[str], path: str, alone: bool) -> _Lines:
     only what stands under the file's own path."""
     for text in texts:
         if "@@ -" in text or '"newStart"' in text:
-            try:
-                value = orjson.loads(text)
-            except orjson.JSONDecodeError:
-                value = text
+            value = parsed(text)
             own = _member(value, path)
             if own is not None or alone:
                 return _hunks(value if own is None else own)

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any, Final
 
-import orjson
-
 from turnspan.content.model import as_dict
 from turnspan_clickhouse.store.client import Store
+from turnspan_records.access.fields import parsed
 from turnspan_records.access.questions import ask
 from turnspan_records.access.window import Window, window_parameters
 from turnspan_records.coding.authorship.edits import EDITORS, FileChange, changes_of
@@ -71,10 +70,7 @@ def _rows(store: Store, given: Mapping[str, object]) -> Iterator[Mapping[str, An
 
 
 def _object(text: object) -> dict[str, Any]:
-    try:
-        return as_dict(orjson.loads(str(text))) or {}
-    except orjson.JSONDecodeError:
-        return {}
+    return as_dict(parsed(str(text))) or {}
 
 
 def _edited_again(one: _EditCall, later: _EditCall) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from turnspan.content.model import as_dict
+from turnspan_records.access.fields import parsed
 from turnspan_records.conversation import (
     CallRecord,
     MessageRecord,
@@ -100,9 +100,7 @@ def reasoning(call: CallRecord) -> str:
 
 def arguments(value: Any) -> dict[str, Any]:
     """The arguments of a tool call as the object that the formats ask for."""
-    if isinstance(value, str):
-        with contextlib.suppress(orjson.JSONDecodeError):
-            value = orjson.loads(value)
+    value = parsed(value) if isinstance(value, str) else value
     found = as_dict(value)
     return found if found is not None else {} if value in (None, "") else {"input": value}
 
