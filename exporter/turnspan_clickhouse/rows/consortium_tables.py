@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from turnspan import semconv
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP
-from turnspan_clickhouse.rows.record import NO_HASH, TIME, Record, Texts, column
+from turnspan_clickhouse.rows.record import NO_HASH, TIME, ProjectRecord, Texts, column
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Consortium(Record):
+class Consortium(ProjectRecord):
     """One consortium run. Its last row replaces its first."""
 
-    project: str = column("String", "")
     consortium_id: str = column("String", "", redact=f"attribute:{semconv.CONSORTIUM_ID}")
     """The run's id, a KSUID."""
     name: str = column("String", "", redact="consortium:name")
@@ -55,10 +54,9 @@ class Consortium(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ConsortiumIteration(Record):
+class ConsortiumIteration(ProjectRecord):
     """One decision of an arbiter on the answers of an iteration."""
 
-    project: str = column("String", "")
     consortium_id: str = column("String", "", redact=f"attribute:{semconv.CONSORTIUM_ID}")
     iteration: int = column("UInt32", 0)
     """The iteration's number, from 1."""
@@ -94,10 +92,9 @@ class ConsortiumIteration(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ConsortiumMember(Record):
+class ConsortiumMember(ProjectRecord):
     """One member's answer in an iteration."""
 
-    project: str = column("String", "")
     consortium_id: str = column("String", "", redact=f"attribute:{semconv.CONSORTIUM_ID}")
     iteration: int = column("UInt32", 0)
     member_id: str = column("String", "")

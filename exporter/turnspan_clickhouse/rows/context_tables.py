@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from turnspan import semconv
 from turnspan.runtime.mypyc import mypyc_attr
-from turnspan_clickhouse.rows.record import NO_HASH, TIME, Located, Record, column
+from turnspan_clickhouse.rows.record import NO_HASH, TIME, Located, ProjectRecord, column
 
 
 @mypyc_attr(acyclic=True)
@@ -55,10 +55,9 @@ class ContextAssemblyRow(Located):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ContextItemRow(Record):
+class ContextItemRow(ProjectRecord):
     """One item considered for a context."""
 
-    project: str = column("String", "")
     session_id: str = column("String", "")
     turn_id: str = column("String", "")
     trace_id: str = column("String", "")

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turnspan.runtime.mypyc import mypyc_attr
-from turnspan_clickhouse.rows.record import TIME, Record, column
+from turnspan_clickhouse.rows.record import TIME, ProjectRecord, column
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class DatasetCase(Record):
+class DatasetCase(ProjectRecord):
     """One case of a version of a dataset."""
 
-    project: str = column("String", "")
     dataset: str = column("String", "")
     """The dataset's name."""
     version: str = column("String", "")

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turnspan.runtime.mypyc import mypyc_attr
-from turnspan_clickhouse.rows.record import TIME, Record, column
+from turnspan_clickhouse.rows.record import TIME, ProjectRecord, column
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Annotation(Record):
+class Annotation(ProjectRecord):
     """One judgment; rows are only appended."""
 
-    project: str = column("String", "")
     subject_kind: str = column("String", "")
     """What is judged: ``turn``, ``call``, ``tool``, ``span``, ``session``, ``artifact``,
     ``attempt`` or ``consortium``."""
@@ -53,10 +52,9 @@ class Annotation(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Withdrawal(Record):
+class Withdrawal(ProjectRecord):
     """One withdrawal of a judgment."""
 
-    project: str = column("String", "")
     subject_kind: str = column("String", "")
     subject_id: str = column("String", "")
     kind: str = column("String", "", redact="annotation:kind")
@@ -75,10 +73,9 @@ class Withdrawal(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ReviewQueue(Record):
+class ReviewQueue(ProjectRecord):
     """A saved queue of turns to judge."""
 
-    project: str = column("String", "")
     name: str = column("String", "")
     """The queue's name."""
     definition: str = column("String", "")
@@ -90,10 +87,9 @@ class ReviewQueue(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ArtifactCheckRow(Record):
+class ArtifactCheckRow(ProjectRecord):
     """One check of an artifact in a wiki or repository; the newest of a source holds."""
 
-    project: str = column("String", "")
     source: str = column("String", "")
     """The wiki or repository."""
     artifact_id: str = column("String", "")

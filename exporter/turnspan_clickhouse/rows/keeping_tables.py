@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from turnspan.runtime.mypyc import mypyc_attr
-from turnspan_clickhouse.rows.record import NO_HASH, TIME, Record, column
+from turnspan_clickhouse.rows.record import NO_HASH, TIME, ProjectRecord, column
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Tombstone(Record):
+class Tombstone(ProjectRecord):
     """The hashed id of a forgotten record, which keeps it from coming back."""
 
-    project: str = column("String", "")
     kind: str = column("String", "")
     """What was forgotten: ``session``, ``user``, ``turn``, ``project``, ..."""
     key: bytes = column("FixedString(16)", NO_HASH)
@@ -33,10 +32,9 @@ class Tombstone(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ImportPosition(Record):
+class ImportPosition(ProjectRecord):
     """How far a log is imported."""
 
-    project: str = column("String", "")
     kind: str = column("String", "")
     """The kind of log."""
     source: str = column("String", "")

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from turnspan import semconv
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP
-from turnspan_clickhouse.rows.record import NO_HASH, OWN_ID, TIME, Record, Texts, column
+from turnspan_clickhouse.rows.record import NO_HASH, OWN_ID, TIME, ProjectRecord, Texts, column
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ArtifactRow(Record):
+class ArtifactRow(ProjectRecord):
     """One text that an agent wrote."""
 
-    project: str = column("String", "")
     target: str = column("String", "", redact=f"attribute:{semconv.TURN_TARGET}")
     """What was written: a page's title, a file's path."""
     artifact_id: str = column("String", "")
@@ -48,10 +47,9 @@ class ArtifactRow(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ExperimentRow(Record):
+class ExperimentRow(ProjectRecord):
     """A need, and the lineages tried for it."""
 
-    project: str = column("String", "")
     experiment_id: str = column("String", "", redact="experiment:id")
     """The experiment's id."""
     need: str = column("String", "", redact="experiment:need")
@@ -65,10 +63,9 @@ class ExperimentRow(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class LineageRow(Record):
+class LineageRow(ProjectRecord):
     """One line of versions of an agent. Its directives and locks are in ``lineage_event``."""
 
-    project: str = column("String", "")
     experiment_id: str = column("String", "", redact="experiment:id")
     lineage_id: str = column("String", "")
     """The lineage."""
@@ -82,10 +79,9 @@ class LineageRow(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class LineageEventRow(Record):
+class LineageEventRow(ProjectRecord):
     """One strategy, directive, lock or unlock of a lineage."""
 
-    project: str = column("String", "")
     lineage_id: str = column("String", "")
     kind: str = column("String", "")
     """``strategy``, ``directive``, ``once`` (a directive for the next cycle), ``locked``,
@@ -103,10 +99,9 @@ class LineageEventRow(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class AgentVersion(Record):
+class AgentVersion(ProjectRecord):
     """One configuration of an agent in a lineage."""
 
-    project: str = column("String", "")
     lineage_id: str = column("String", "")
     version_id: str = column("String", "")
     """The version's id: the same for equal configurations."""
@@ -121,10 +116,9 @@ class AgentVersion(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class RolloutRow(Record):
+class RolloutRow(ProjectRecord):
     """One task of a cycle, with all its attempts. Its last row replaces the others."""
 
-    project: str = column("String", "")
     lineage_id: str = column("String", "")
     rollout_id: str = column("String", "")
     """The rollout."""
@@ -146,10 +140,9 @@ class RolloutRow(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class AttemptRow(Record):
+class AttemptRow(ProjectRecord):
     """One try of a rollout. Its last row replaces its ``running`` row."""
 
-    project: str = column("String", "")
     lineage_id: str = column("String", "")
     rollout_id: str = column("String", "")
     attempt_id: str = column("String", "")
@@ -177,10 +170,9 @@ class AttemptRow(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class EvolutionRow(Record):
+class EvolutionRow(ProjectRecord):
     """One change from a version of a lineage to the next, with its expected effect."""
 
-    project: str = column("String", "")
     lineage_id: str = column("String", "")
     evolution_id: str = column("String", "")
     """The evolution's id."""
@@ -204,10 +196,9 @@ class EvolutionRow(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class InsightRow(Record):
+class InsightRow(ProjectRecord):
     """A pattern seen in evolutions."""
 
-    project: str = column("String", "")
     experiment_id: str = column("String", "", redact="experiment:id")
     lineage_id: str = column("String", "")
     insight_id: str = column("String", "")

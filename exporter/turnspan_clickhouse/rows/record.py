@@ -61,11 +61,18 @@ class Record:
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Located(Record):
-    """The first columns of calls, tools and spans: owner, and place in the trace."""
+class ProjectRecord(Record):
+    """The first column of every table."""
 
     project: str = column("String", "")
     """Groups records; the service's name unless the application sets it."""
+
+
+@mypyc_attr(acyclic=True)
+@dataclass(slots=True)
+class Located(ProjectRecord):
+    """The next columns of calls, tools and spans: owner, and place in the trace."""
+
     service: str = column("String", "")
     """``service.name`` of the process."""
     environment: str = column("String", "")

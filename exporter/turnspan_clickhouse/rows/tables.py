@@ -33,6 +33,7 @@ from turnspan_clickhouse.rows.record import MONEY as MONEY
 from turnspan_clickhouse.rows.record import NO_HASH as NO_HASH
 from turnspan_clickhouse.rows.record import TIME as TIME
 from turnspan_clickhouse.rows.record import Located as Located
+from turnspan_clickhouse.rows.record import ProjectRecord
 from turnspan_clickhouse.rows.record import Record as Record
 from turnspan_clickhouse.rows.record import Texts as Texts
 from turnspan_clickhouse.rows.record import column as column
@@ -135,10 +136,9 @@ class LlmCall(Located):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class TurnSummary(Record):
+class TurnSummary(ProjectRecord):
     """One agent turn (an ``invoke_agent`` span). Its ``final`` row replaces its ``running`` row."""
 
-    project: str = column("String", "")
     service: str = column("String", "")
     environment: str = column("String", "")
     session_id: str = column("String", "")
@@ -248,14 +248,13 @@ class ToolCall(Located):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class MessageRow(Record):
+class MessageRow(ProjectRecord):
     """One distinct message of a scope (its session, or its trace where there is no session).
 
     ``parts`` is a JSON array in the GenAI message schema. ``source`` is the provider's own JSON of
     the message, kept only where it cannot be rebuilt exactly from ``role``, ``name`` and ``parts``.
     """
 
-    project: str = column("String", "")
     scope: str = column("String", "")
     """The session's id, or the trace's without a session."""
     hash: bytes = column("FixedString(16)", NO_HASH)
@@ -277,14 +276,13 @@ class MessageRow(Record):
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Definition(Record):
+class Definition(ProjectRecord):
     """A distinct system prompt, tool catalogue, assembled context or agent configuration.
 
     ``body`` is text for a prompt, GenAI-schema JSON for a tool catalogue; ``source`` the provider's
     own JSON where ``body`` is not exactly that.
     """
 
-    project: str = column("String", "")
     hash: bytes = column("FixedString(16)", NO_HASH)
     """The content's hash, which other records refer to."""
     kind: str = column("String", "")
