@@ -8,7 +8,6 @@ from typing import Any
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.trace import SpanKind
 
 from turnspan import config, semconv
 from turnspan.redaction.redactor import Redactor
@@ -108,7 +107,6 @@ class PartMaker:
             attributes={**place, **own},
             resource=self.scopes.resource(where.project),
             scope=self.scopes.scope,
-            kind=SpanKind.INTERNAL,
             error=error or None,
         )
         self.part.spans.append(span)

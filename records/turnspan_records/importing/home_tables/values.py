@@ -6,7 +6,7 @@ import json
 import re
 from datetime import datetime, timedelta, timezone, tzinfo
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 _TIME: Final = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9})\d*)?)?"
@@ -68,16 +68,11 @@ def decimal(text: str) -> Decimal | None:
     return number if number.is_finite() and abs(number.adjusted()) < 400 else None
 
 
-class Parsed(NamedTuple):
-    """A JSON text as a value."""
+def parse_json(text: str) -> tuple[Any, str]:
+    """Read JSON: the value, and why the text has to be kept beside; empty: the value is all of it.
 
-    value: Any
-    problem: str
-    """Why the text has to be kept beside; empty: the value is all of it."""
-
-
-def parse_json(text: str) -> Parsed:
-    """Read JSON. Numbers that no double holds become their digits as text, and a problem."""
+    Numbers that no double holds become their digits as text, and a problem.
+    """
     inexact: list[str] = []
 
     def number(digits: str) -> Any:
@@ -93,10 +88,8 @@ def parse_json(text: str) -> Parsed:
         if isinstance(value, str) and value[:1] in "[{":  # JSON in a string of JSON
             value = json.loads(value, parse_float=number, parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        return Parsed(None, "is no JSON")
-    if inexact:
-        return Parsed(value, "has a number with more digits than a double")
-    return Parsed(value, "")
+        return None, "is no JSON"
+    return value, "has a number with more digits than a double" if inexact else ""
 
 
 def _no_constant(name: str) -> Any:
