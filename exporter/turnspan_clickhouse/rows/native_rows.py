@@ -92,11 +92,10 @@ class NestedColumn(NativeColumn):
     def texts_of(self, key: str) -> list[str]:
         """Of maps of texts, what each has for a key; nothing where it has not."""
         keys, values = (text_column(column) for column in self._inner)
-        found: list[str] = []
-        for row in range(len(self._ends)):
-            at = next((at for at in self.inside(row) if keys[at] == key), None)
-            found.append("" if at is None else values[at])
-        return found
+        return [
+            next((values[at] for at in self.inside(row) if keys[at] == key), "")
+            for row in range(len(self._ends))
+        ]
 
 
 class NativeBlock:

@@ -47,8 +47,7 @@ def create(store: Store, *, content: bool = False) -> list[str]:
         QueryError: the engine refused a statement, as it does before ``migrate`` made the tables.
     """
     store.create_database(database(store.dsn))
-    made: list[str] = []
-    for name, sql in render(store.dsn, content=content):
+    views = render(store.dsn, content=content)
+    for _, sql in views:
         store.command(sql)
-        made.append(name)
-    return made
+    return [name for name, _ in views]
