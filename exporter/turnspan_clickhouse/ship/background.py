@@ -84,8 +84,7 @@ class BackgroundShipper:
 
     def flush(self, timeout: float) -> bool:
         """Ship now, whatever the back-off says; whether all had landed within the seconds."""
-        if self._pid != os.getpid() or self._thread is None:
-            self.start()
+        self.start()
         waiting = self._names()
         if waiting is None or self._thread is None:
             return False

@@ -10,9 +10,9 @@ from typing import Final
 from turnspan_clickhouse.rows.owner_columns import BELONGING
 from turnspan_clickhouse.store.client import Store
 from turnspan_clickhouse.store.dsn import Dsn
+from turnspan_records.access.questions import ask
 from turnspan_records.keeping.keys import Tables
 from turnspan_records.keeping.lines import BY_TABLE
-from turnspan_records.sql import statement
 
 _TTL: Final = re.compile(r" TTL (.*?)(?: SETTINGS |$)", re.DOTALL)
 _MOVES: Final = re.compile(r" TO (?:VOLUME|DISK) ")
@@ -51,8 +51,7 @@ def times_to_live(store: Store, tables: Sequence[str]) -> dict[str, str]:
     """
     changed = Tables(store).changed
     names = {changed(BY_TABLE[table]).rpartition(".")[2]: table for table in tables}
-    given = {"database": store.database, "names": list(names)}
-    rows = store.query(statement("keeping/engines"), given).rows
+    rows = ask(store, "keeping/engines", database=store.database, names=list(names)).rows
     engines = {names[str(name)]: str(engine) for name, engine in rows}
     found = {table: _TTL.search(engines.get(table, "")) for table in tables}
     return {table: rule[1] if rule else "" for table, rule in found.items()}
