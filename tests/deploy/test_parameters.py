@@ -61,7 +61,7 @@ LOOKED_AT = {
     },
     "recording.py": {"columns", "texts"},
     "outline.py": {
-        *("scope_condition(session_id)", "columns", "previews.CUT", "str(HEAD)", "texts", "given"),
+        *("place.condition", "columns", "previews.CUT", "str(HEAD)", "texts", "given"),
     },
     # An order is one of a list's, its places are parameters.
     "sessions.py": {"columns", "wanted.where", "figures", "older", "parts", "turns"},
@@ -90,7 +90,7 @@ LOOKED_AT = {
     "store.py": {"record.table", "table", "names"},
     "workbench.py": {"which"},
     # Training data: conditions of two forms, a table of each list, question marks.
-    "scopes.py": {"these.condition", "scope", "listed", "begin", "judged", "'llm_call'"},
+    "scopes.py": {"these.condition", "scope", "listed", "begin", "judged", "table"},
     "lines.py": {"selected(record)", "source", "where", "part", "rows_of"},
     # Of a log of llm's: one of its two tables, constant columns, question marks.
     "responses.py": {
@@ -101,10 +101,10 @@ LOOKED_AT = {
     # Logs of llm's: one of its two tables, a constant column or NULL in its place.
     "stretches.py": {"time", "duration", "said", "table"},
     "rows.py": {"json_"},
-    "tables.py": {"', '.join(_RUNS)", "', '.join(_MEMBERS)", "status"},
+    "tables.py": {"', '.join(_RUNS)", "', '.join(_MEMBERS)"},
     "log_writer.py": {"table", "column", "type_"},
     "messages.py": {"payload"},
-    "judgments.py": {"', '.join('?' * 11)", "table", "'annotation'"},
+    "judgments.py": {"', '.join('?' * 11)", "table"},
     "card.py": {"table"},
     "artifacts.py": {"', '.join('?' * 11)", "condition"},
     # The user's own condition, in a statement that the sandbox runs: it reads records only.
