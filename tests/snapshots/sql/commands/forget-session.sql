@@ -894,6 +894,24 @@ SELECT
 FROM system.tables
 WHERE (database = {database:String}) AND (name IN ({tables:Array(String)}));
 
+ALTER TABLE turnspan.llm_call
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.llm_call
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.llm_call
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.turn_summary
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.turn_summary
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.turn_summary
+ (RESET SETTING old_parts_lifetime);
+
 ALTER TABLE turnspan.annotation
  (MODIFY SETTING old_parts_lifetime = 0);
 
@@ -901,6 +919,123 @@ ALTER TABLE turnspan.annotation
  (DROP PARTITION ID '19700106');
 
 ALTER TABLE turnspan.annotation
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.withdrawal
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.withdrawal
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.withdrawal
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.review_queue
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.review_queue
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.review_queue
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.dataset_case
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.dataset_case
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.dataset_case
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.artifact
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.artifact
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.artifact
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.artifact_check
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.artifact_check
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.artifact_check
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.evolution
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.evolution
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.evolution
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.insight
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.insight
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.insight
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.agent_version
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.agent_version
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.agent_version
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.attempt
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.attempt
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.attempt
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.rollout
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.rollout
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.rollout
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.lineage_event
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.lineage_event
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.lineage_event
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.lineage
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.lineage
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.lineage
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.experiment
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.experiment
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.experiment
  (RESET SETTING old_parts_lifetime);
 
 ALTER TABLE turnspan.consortium
@@ -930,6 +1065,33 @@ ALTER TABLE turnspan.consortium_member
 ALTER TABLE turnspan.consortium_member
  (RESET SETTING old_parts_lifetime);
 
+ALTER TABLE turnspan.tool_call
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.tool_call
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.tool_call
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.message
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.message
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.message
+ (RESET SETTING old_parts_lifetime);
+
+ALTER TABLE turnspan.definition
+ (MODIFY SETTING old_parts_lifetime = 0);
+
+ALTER TABLE turnspan.definition
+ (DROP PARTITION ID '19700106');
+
+ALTER TABLE turnspan.definition
+ (RESET SETTING old_parts_lifetime);
+
 ALTER TABLE turnspan.context_assembly
  (MODIFY SETTING old_parts_lifetime = 0);
 
@@ -948,13 +1110,13 @@ ALTER TABLE turnspan.context_item
 ALTER TABLE turnspan.context_item
  (RESET SETTING old_parts_lifetime);
 
-ALTER TABLE turnspan.definition
+ALTER TABLE turnspan.span
  (MODIFY SETTING old_parts_lifetime = 0);
 
-ALTER TABLE turnspan.definition
+ALTER TABLE turnspan.span
  (DROP PARTITION ID '19700106');
 
-ALTER TABLE turnspan.definition
+ALTER TABLE turnspan.span
  (RESET SETTING old_parts_lifetime);
 
 ALTER TABLE turnspan.import_position
@@ -966,58 +1128,13 @@ ALTER TABLE turnspan.import_position
 ALTER TABLE turnspan.import_position
  (RESET SETTING old_parts_lifetime);
 
-ALTER TABLE turnspan.llm_call
+ALTER TABLE turnspan.llm_call_running
  (MODIFY SETTING old_parts_lifetime = 0);
 
-ALTER TABLE turnspan.llm_call
+ALTER TABLE turnspan.llm_call_running
  (DROP PARTITION ID '19700106');
 
-ALTER TABLE turnspan.llm_call
- (RESET SETTING old_parts_lifetime);
-
-ALTER TABLE turnspan.message
- (MODIFY SETTING old_parts_lifetime = 0);
-
-ALTER TABLE turnspan.message
- (DROP PARTITION ID '19700106');
-
-ALTER TABLE turnspan.message
- (RESET SETTING old_parts_lifetime);
-
-ALTER TABLE turnspan.span
- (MODIFY SETTING old_parts_lifetime = 0);
-
-ALTER TABLE turnspan.span
- (DROP PARTITION ID '19700106');
-
-ALTER TABLE turnspan.span
- (RESET SETTING old_parts_lifetime);
-
-ALTER TABLE turnspan.tool_call
- (MODIFY SETTING old_parts_lifetime = 0);
-
-ALTER TABLE turnspan.tool_call
- (DROP PARTITION ID '19700106');
-
-ALTER TABLE turnspan.tool_call
- (RESET SETTING old_parts_lifetime);
-
-ALTER TABLE turnspan.turn_summary
- (MODIFY SETTING old_parts_lifetime = 0);
-
-ALTER TABLE turnspan.turn_summary
- (DROP PARTITION ID '19700106');
-
-ALTER TABLE turnspan.turn_summary
- (RESET SETTING old_parts_lifetime);
-
-ALTER TABLE turnspan.withdrawal
- (MODIFY SETTING old_parts_lifetime = 0);
-
-ALTER TABLE turnspan.withdrawal
- (DROP PARTITION ID '19700106');
-
-ALTER TABLE turnspan.withdrawal
+ALTER TABLE turnspan.llm_call_running
  (RESET SETTING old_parts_lifetime);
 
 SELECT
