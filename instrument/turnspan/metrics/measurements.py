@@ -30,7 +30,9 @@ Pricer = Callable[[dict[str, Any], "TokenUsage", int], "Decimal | None"]
 ``attributes`` are those of the call's span; ``when`` is in ns since the epoch.
 """
 
-_INFERENCE: Final = semconv.INFERENCE_OPERATIONS - {semconv.OP_EMBEDDINGS}
+_INFERENCE: Final = frozenset(
+    {semconv.OP_CHAT, semconv.OP_TEXT_COMPLETION, semconv.OP_GENERATE_CONTENT}
+)
 _CALL_ATTRIBUTES: Final = (
     semconv.OPERATION_NAME,
     semconv.PROVIDER_NAME,
