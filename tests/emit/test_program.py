@@ -69,7 +69,7 @@ answer("?")
     ("surroundings", "service", "project"),
     [
         ({}, "night_porter", "night_porter"),
-        ({"OTEL_SERVICE_NAME": "desk"}, "desk", "desk"),
+        pytest.param({"OTEL_SERVICE_NAME": "desk"}, "desk", "desk", marks=pytest.mark.release),
         pytest.param(
             {"OTEL_RESOURCE_ATTRIBUTES": "service.name=desk"},
             "desk",
@@ -77,7 +77,9 @@ answer("?")
             marks=pytest.mark.release,
         ),
         ({"TURNSPAN_PROJECT": "hotel"}, "night_porter", "hotel"),
-        ({"OWN_PROVIDER": "1"}, "unknown_service", "night_porter"),
+        pytest.param(
+            {"OWN_PROVIDER": "1"}, "unknown_service", "night_porter", marks=pytest.mark.release
+        ),
         ({"OWN_PROVIDER": "1", "CONFIGURE_AGAIN": "1"}, "unknown_service", "night_porter"),
         (
             {"OWN_PROVIDER": "1", "OTEL_RESOURCE_ATTRIBUTES": "turnspan.project=hotel"},
