@@ -34,14 +34,16 @@ _SHORT = frozenset({"content", "emit", "no_code", "privacy", "providers", "testi
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests on two servers, and what asks the same of a second kind of store, are of
-    `make release-check`. The areas whose files take seconds come last: then no process of a
-    parallel run is still at a long file when the others are done."""
+    `make release-check`. The page's come first, which take one process half of a parallel run, and
+    the areas whose files take seconds last: then none is still busy when the others are done."""
     tests = [item for item in items if isinstance(item, pytest.Function)]
     for item in tests:
         if "cluster" in item.fixturenames:
             item.add_marker(pytest.mark.release)
     one_kind_of_store(tests)
-    items.sort(key=lambda item: item.path.parent.name in _SHORT)
+    items.sort(
+        key=lambda item: (item.path.parent.name in _SHORT) - (item.path.parent.name == "page")
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
