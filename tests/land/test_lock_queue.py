@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 from turnspan_clickhouse.files.file_lock import FileLock
 from turnspan_clickhouse.files.lock_holders import Holder
@@ -40,7 +41,14 @@ def held(queue: LockQueue) -> FileLock:
 
 def test_the_first_that_waits_is_the_first_served(tmp_path: Path) -> None:
     """Whatever the moment at which each of them looks; the holder that comes again is the last."""
-    queue = LockQueue(tmp_path / "lock")
+    in_line = threading.Semaphore(0)
+
+    class Watched(LockQueue):
+        def _await(self, *args: Any) -> FileLock | None:  # with a mark that nobody takes for dead
+            in_line.release()
+            return super()._await(*args)
+
+    queue = Watched(tmp_path / "lock")
     lock, served = held(queue), list[int]()
 
     def wait(number: int) -> None:
@@ -51,10 +59,9 @@ def test_the_first_that_waits_is_the_first_served(tmp_path: Path) -> None:
         mine.release()
 
     threads = [threading.Thread(target=wait, args=(number,)) for number in range(5)]
-    for number, thread in enumerate(threads):
+    for thread in threads:
         thread.start()
-        while len([*tmp_path.glob("lock.waiting/*")]) <= number:
-            time.sleep(0.002)
+        assert in_line.acquire(timeout=60)
     lock.release()
     wait(5)
     for thread in threads:
