@@ -65,7 +65,6 @@ class RecordProcessor(SpanProcessor):
         child_records: Callable[[], None] | None = None,
     ) -> None:
         self.exporter = exporter
-        self._lands_records = isinstance(exporter, RecordExporter)
         self._records = exporter if isinstance(exporter, RecordExporter) else RecordExporter()
         """The same, where it lands records; else one that holds and loses none."""
         self._state = current()
@@ -222,7 +221,7 @@ class RecordProcessor(SpanProcessor):
                 while left > 0 and (batch := self._take()):
                     left -= len(batch)
                     fine = self._export(batch) and fine
-                if started and self._lands_records:
+                if started and self._records is self.exporter:
                     fine = self._export([]) and fine
             return fine
         finally:
@@ -244,7 +243,7 @@ class RecordProcessor(SpanProcessor):
             self._dropped["export_failed"] += len(batch)
             return False
         if result is not SpanExportResult.SUCCESS:
-            if not self._lands_records:  # that one has counted what it lost
+            if self._records is not self.exporter:  # that one has counted what it lost
                 self._dropped["export_failed"] += len(batch)
             return False
         self.exported += len(batch)
