@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import selectors
+import signal
 import socket
 import time
 from http.client import HTTPConnection
@@ -14,9 +15,9 @@ import orjson
 import pytest
 
 from support.pages import Reply, ServedPage
+from turnspan_clickhouse.receive.connections import MAX_HEAD_BYTES
 from turnspan_console.web import connections
 from turnspan_console.web.api import endpoints
-from turnspan_console.web.connections import MAX_HEAD_BYTES
 from turnspan_console.web.endpoints import WebEndpoint
 from turnspan_console.web.guard import SECURITY_HEADERS
 from turnspan_console.web.openapi import schemas
@@ -98,6 +99,36 @@ def test_half_heads_are_bounded(demo_page: ServedPage) -> None:
         more = [stack.enter_context(connected(demo_page)) for _ in range(20)]
         assert halves[0].recv(100).startswith(b"HTTP/1.1 408 ")
         assert not says(more[-1], 0)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="processes are not stopped here")
+def test_what_was_asked_while_the_page_stood_still_is_answered(demo_page: ServedPage) -> None:
+    """More whole requests than half ones may wait: none is taken for a half one."""
+    host = demo_page.address.removeprefix("http://").rstrip("/")
+    with contextlib.ExitStack() as stack:
+        demo_page.process.send_signal(signal.SIGSTOP)
+        try:
+            many = connections.MAX_HEADS + 20
+            asked = [stack.enter_context(connected(demo_page)) for _ in range(many)]
+            for one in asked:
+                one.sendall(f"GET / HTTP/1.1\r\nhost: {host}\r\n\r\n".encode())
+        finally:
+            demo_page.process.send_signal(signal.SIGCONT)
+        answers = [one.recv(12) for one in asked]
+    assert set(answers) == {b"HTTP/1.1 200"}
+
+
+def test_a_half_head_that_goes_on_is_told(demo_page: ServedPage) -> None:
+    """The refusal arrives, whatever is sent meanwhile."""
+    with contextlib.ExitStack() as stack:
+        half = stack.enter_context(connected(demo_page))
+        half.sendall(b"GET /")
+        more = [stack.enter_context(connected(demo_page)) for _ in range(connections.MAX_HEADS)]
+        del more
+        while not says(half, 0.05):
+            half.sendall(b"x")
+        half.sendall(b"x")
+        assert half.recv(100).startswith(b"HTTP/1.1 408 ")
 
 
 def says(one: socket.socket, seconds: float) -> bool:

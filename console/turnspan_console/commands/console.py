@@ -123,10 +123,11 @@ def _serve(
 
     import uvicorn
 
+    from turnspan_clickhouse.receive.connections import MAX_HEAD_BYTES, protocol
     from turnspan_clickhouse.store.dsn import data_folder
     from turnspan_console.web.access_token import FILE_NAME
     from turnspan_console.web.app import make_app
-    from turnspan_console.web.connections import MAX_HEAD_BYTES, page_protocol
+    from turnspan_console.web.connections import HeadLimits
     from turnspan_console.web.reader import StoreReader
 
     remedy = "is a page open there already? --port 0 takes a free port."
@@ -144,7 +145,7 @@ def _serve(
     )
     config = uvicorn.Config(
         app,
-        http=page_protocol(),
+        http=protocol(HeadLimits),
         h11_max_incomplete_event_size=2 * MAX_HEAD_BYTES,  # ours comes first
         ws="none",
         log_config=None,

@@ -1,8 +1,5 @@
 """The page's connections: none keeps its place without a request, and a request whose head is too
-large is answered.
-
-uvicorn refuses the latter too, but closes with the rest of it unread, whereupon the other side's
-system throws the answer away: its user sees a connection that was reset.
+large is answered (uvicorn refuses it too, but its answer is lost with what it has not read).
 """
 
 from __future__ import annotations
@@ -10,29 +7,24 @@ from __future__ import annotations
 import asyncio
 import json
 
+from turnspan_clickhouse.receive.connections import MAX_HEAD_BYTES, Refusable
 from turnspan_console.web.guard import SECURITY_HEADERS
 
-MAX_HEAD_BYTES = 64 * 2**10
-"""Of the request line and the headers together."""
 HEAD_SECONDS = 10.0
 """How long a connection may take for a head."""
 MAX_HEADS = 100
 """How many connections may be at it at once: the one that began first makes room."""
-_LINGER_SECONDS = 5.0
+_ROOM_SECONDS = 0.1
+"""Later: what a connection has sent already is read before, however many came at once."""
 _TOO_LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 _END = b"\r\n\r\n"
 
 
-class HeadLimits(asyncio.Protocol):
-    """What uvicorn's protocol gets beside its own: a time and a size for heads, and answers.
-
-    Put before that protocol among the bases of a class (``page_protocol``): ``super()`` is it.
-    """
+class HeadLimits(Refusable):
+    """What uvicorn's protocol gets beside its own: a time and a size for heads, and answers."""
 
     cycle: object
-    transport: asyncio.Transport
     _head = b""
-    _refused = False
     _due: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -47,32 +39,31 @@ class HeadLimits(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Read on, unless it is more than a head may have."""
-        if self._refused:
-            return  # until the other side has said all that it had to say, and reads
-        if self.cycle is None or getattr(self.cycle, "response_complete", True):  # not in a body
+        in_body = self.cycle is not None and not getattr(self.cycle, "response_complete", True)
+        if not self._refused and not in_body:
             if self._due is None:
                 self._expect()  # of a connection that is kept
             head, end, _ = (self._head + data).partition(_END)
             if len(head) > MAX_HEAD_BYTES:
-                self._refuse(head)
-                return
+                self._met()
+                self.refuse(_answer(of_address=b"\r\n" not in head[:MAX_HEAD_BYTES]))
             self._head = b"" if end else head
             if end:
                 self._met()
         super().data_received(data)
 
-    def eof_received(self) -> None:
-        """The other side has no more to say."""
-        if self._refused:
-            self.transport.close()
-        else:
-            super().eof_received()
-
     def _expect(self) -> None:
-        self._due = asyncio.get_running_loop().call_later(HEAD_SECONDS, self._late)
+        loop = asyncio.get_running_loop()
+        self._due = loop.call_later(HEAD_SECONDS, self._late)
         _expected[self] = None
         if len(_expected) > MAX_HEADS:
-            next(iter(_expected))._late()
+            loop.call_later(_ROOM_SECONDS, self._make_room, self._due.when())
+
+    def _make_room(self, due: float) -> None:
+        """Among those whose heads are due by then: they began before this one, or with it."""
+        for one in [*_expected][: max(0, len(_expected) - MAX_HEADS)]:
+            if one._due is not None and one._due.when() <= due:
+                one._late()
 
     def _met(self) -> None:
         _expected.pop(self, None)
@@ -82,28 +73,13 @@ class HeadLimits(asyncio.Protocol):
 
     def _late(self) -> None:
         self._met()
-        if self._head:  # else it was only kept open: nothing to tell
-            self.transport.write(_TOO_LATE)
-        self.transport.close()
-
-    def _refuse(self, head: bytes) -> None:
-        self._met()
-        self._refused, self._head = True, b""
-        self.transport.write(_answer(of_address=b"\r\n" not in head[:MAX_HEAD_BYTES]))
-        if self.transport.can_write_eof():
-            self.transport.write_eof()
-        asyncio.get_running_loop().call_later(_LINGER_SECONDS, self.transport.close)
+        if self._head:
+            self.refuse(_TOO_LATE)
+        else:  # it was only kept open: nothing to tell
+            self.transport.close()
 
 
 _expected: dict[HeadLimits, None] = {}
-
-
-def page_protocol() -> type[asyncio.Protocol]:
-    """uvicorn's own protocol (whichever is installed) with our size around it."""
-    from uvicorn.protocols.http import auto
-
-    theirs: type[asyncio.Protocol] = auto.AutoHTTPProtocol
-    return type("PageProtocol", (HeadLimits, theirs), {})
 
 
 def _answer(*, of_address: bool) -> bytes:
