@@ -42,6 +42,7 @@ def test_a_log_comes_in_and_every_row_is_accounted_for(invoke: Invoke, tmp_path:
 def test_what_is_no_log_is_said_with_a_remedy(invoke: Invoke, tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("no database")
+    copy_schema(tmp_path / "store")
     done = invoke("import", "llm", str(path), "--store", f"chdb://{tmp_path / 'store'}")
     assert done.exit_code == 3
     assert "is not an SQLite database" in done.stderr

@@ -11,6 +11,7 @@ import pytest
 
 from support import home_tables as made
 from support.databases import PASSWORD, RealDatabase
+from support.kept_stores import copy_schema
 from support.story import Invoke
 from turnspan_console.failures import UNAVAILABLE
 from turnspan_records.importing.home_tables import database as databases
@@ -46,6 +47,7 @@ def test_a_table_is_brought_in_and_every_row_is_told_of(
     made.insert_rows(real_mariadb, table, rows)
     real_mariadb.run(f"ALTER TABLE {table} DROP COLUMN response_thoughts")
     monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    copy_schema(tmp_path / "store")
     given = ("--store", f"chdb://{tmp_path}/store", "import", "agent-telemetry",
              real_mariadb.dsn(password=False), "--table", table)  # fmt: skip
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from click.testing import CliRunner
 import training_camp
 import turnspan
 from support.camp_rows import ATTEMPTS, LINEAGE, ROLLOUTS, camp_rows
-from support.kept_stores import migrated
+from support.kept_stores import copy_schema, migrated
 from support.landing import insert
 from support.rows import turn
 from turnspan_clickhouse.store.dsn import Dsn
@@ -23,16 +22,18 @@ from turnspan_console.cli import turnspan as command
 pytestmark = pytest.mark.usefixtures("kept_engine")
 
 
-@pytest.fixture
-def played(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A store in which the training camp was played."""
-    store = str(Dsn(scheme="chdb", path=tmp_path / "store"))
+    path = tmp_path_factory.mktemp("camp") / "store"
+    copy_schema(path)
+    store = str(Dsn(scheme="chdb", path=path))
     turnspan.configure(service_name="camp", store=store, exporters=["turnspan"])
     turnspan.instrument()
     training_camp.run("camp")
     turnspan.shutdown()
     turnspan.uninstrument()
-    yield store
+    return store
 
 
 def run(store: str, *arguments: str, code: int = 0) -> str:

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from support.clickhouse_server import ClickHouseServer
-from support.kept_stores import migrated
+from support.kept_stores import copy_schema, migrated
 from support.landing import insert
 from support.representatives import few
 from support.rows import T0, call, turn
@@ -61,10 +61,10 @@ def missing(invoke: Invoke, dsn: Dsn, *command: str) -> str:
 @pytest.mark.parametrize("command", few(READERS, [("turns",), ("replay",)]), ids=" ".join)
 def test_an_empty_store_says_how_to_fill_it(invoke: Invoke, command: tuple[str, ...]) -> None:
     """Nobody has recorded anything yet: there is no store, or nothing in it."""
-    dsn = Dsn(scheme="chdb", path=data_folder() / "store")
+    path = data_folder() / "store"
     told = "a program records when it calls turnspan.configure()"
-    assert told in missing(invoke, dsn, *command)
-    assert invoke("migrate").exit_code == 0
+    assert told in missing(invoke, Dsn(scheme="chdb", path=path), *command)
+    copy_schema(path)
     assert f"it is empty; {told}" in said(invoke, *command)
 
 
@@ -167,7 +167,9 @@ def test_records_in_another_store_are_pointed_at(
 )
 def test_records_that_cannot_land_are_counted(invoke: Invoke, table: str, reason: str) -> None:
     """They wait in the spool, or the store refused them."""
-    dsn = Dsn(scheme="chdb", path=data_folder() / "store")
+    path = data_folder() / "store"
+    copy_schema(path)
+    dsn = Dsn(scheme="chdb", path=path)
     writer = SpoolWriter(Spool(dsn.spool))
     writer.write(table, SCHEMA_VERSION, encode_block(LlmCall, [call("a" * 16)]))
     writer.close()
@@ -242,6 +244,7 @@ def test_records_that_are_no_sessions_are_told(
     assert reason in said(invoke, "--store", str(store_of(tmp_path, *rows)), command)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     "rows",
     [

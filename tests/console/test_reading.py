@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from support.kept_stores import migrated
+from support.kept_stores import copy_schema, migrated
 from support.landing import insert
 from support.rows import turn
 from support.story import CALL, LONG, TOOL, TRACE, TURN, Invoke
-from turnspan_clickhouse.store.dsn import Dsn
-from turnspan_clickhouse.store.migrations import migrate
-from turnspan_clickhouse.store.opening import open_store
+from turnspan_clickhouse.store.dsn import Dsn, data_folder
 
 pytestmark = pytest.mark.usefixtures("kept_engine")
 
@@ -96,6 +94,7 @@ def test_sql_refuses_to_write_unless_told_to(invoke: Invoke, filled: str, statem
 
 
 def test_sql_writes_when_told_to(invoke: Invoke) -> None:
+    copy_schema(data_folder() / "store")
     wrote = invoke("sql", "--write", "INSERT INTO annotation (project, comment) VALUES ('p', 'c')")
     assert wrote.exit_code == 0 and wrote.stdout == ""
     assert "may change or delete records" in wrote.stderr and wrote.stderr.endswith(": done\n")
@@ -103,10 +102,9 @@ def test_sql_writes_when_told_to(invoke: Invoke) -> None:
     assert read.stdout == "comment\nc\n"
 
 
+@pytest.mark.with_schema
 def test_sql_writes_what_begins_as_a_query(invoke: Invoke, store_dsn: Dsn) -> None:
     """On a server readers send their statements as reading ones."""
-    with open_store(store_dsn) as store:
-        migrate(store)
     at = ("--store", str(store_dsn), "sql", "--write")
     insert = "INSERT INTO annotation (project, comment) SELECT 'p', said FROM made"
     assert invoke(*at, f"WITH made AS (SELECT 'c' AS said) {insert}").exit_code == 0
@@ -204,7 +202,7 @@ def test_replay_without_a_session_takes_the_only_one_or_lists_the_newest(
     several = invoke("--store", str(dsn), "replay")
     assert several.exit_code == 0 and "the two" in several.stdout
     assert several.stderr == "\nturnspan replay 'the two'\n"
-    assert invoke("migrate").exit_code == 0
+    copy_schema(data_folder() / "store")
     empty = invoke("replay")
     assert empty.exit_code == 1 and "no sessions" in empty.stderr
 

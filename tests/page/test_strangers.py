@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support.improved import Improved
+from support.kept_stores import copy_schema
 from support.landing import insert
 from support.pages import Look, ServedPage, Watched, served
 from support.rows import answered, asked, call, message, said, turn
@@ -141,6 +142,7 @@ def page(
     """The page over what an agent in a process of its own recorded, with other records."""
     folder = tmp_path_factory.mktemp("strangers")
     dsn = f"chdb://{folder / 'store'}"
+    copy_schema(folder / "store")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "TURNSPAN_"))}
     with ModelServer(Provider()) as provider:
         subprocess.run([sys.executable, "-c", AGENT, provider.url], check=True, timeout=120,
