@@ -68,6 +68,7 @@ def test_lines_have_their_authors(store: Store, tmp_path: Path) -> None:
     check(store, [World(tmp_path / f"p{seed}", seed, f"p{seed}").goes_on() for seed in range(5)])
 
 
+@pytest.mark.release
 def test_short_lines_of_little_files_have_their_authors(store: Store, tmp_path: Path) -> None:
     """Where the lines around a line say little: what agents left of the whole file tells."""
     check(store, [World(tmp_path / "little", 1, "little").little_files(60)])

@@ -103,6 +103,7 @@ def test_codexs_lines_and_tokens() -> None:
     assert files == 10
 
 
+@pytest.mark.release
 def test_all_files_together_are_the_same_records() -> None:
     """In any company, and twice: a session that stands in two files is there once."""
     folder = recorded_data("coding")

@@ -77,6 +77,7 @@ class Desk:
         return self
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("tool", few(FORKS, {"claude-code"}))
 def test_rows_are_the_same_in_every_order(tool: str, tmp_path: Path, embedded: Store) -> None:
     """The parent comes first, or the fork; one of them is not there yet, or not any more; the

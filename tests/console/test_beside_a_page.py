@@ -110,6 +110,7 @@ def test_every_command_beside_a_page(dsn: Dsn, page: ServedPage, invoke: Invoke)
     assert median(took) < 2.0 * max(1.0, os.getloadavg()[0])
 
 
+@pytest.mark.release
 def test_a_notebook_an_agent_and_a_page(dsn: Dsn, page: ServedPage) -> None:
     """The notebook's store stays open over what others write, and sees it."""
     with turnspan_records.open(str(dsn)) as notebook, looked_at(page):

@@ -170,6 +170,7 @@ def test_a_reader_that_leaves_early_is_no_error(filled: str) -> None:
             assert process.wait(60) == 0
 
 
+@pytest.mark.release
 def test_a_full_pipe_gets_no_colour_and_whole_lines(spawn: Spawn, filled: str) -> None:
     for arguments in (("diagnose",), ("replay", "thread-7"), ("show", "thread-7"), ("turns",)):
         shown = spawn("--store", filled, *arguments)
@@ -199,6 +200,7 @@ def test_starting_loads_no_engine_and_no_driver(spawn: Spawn) -> None:
     assert spawn("--help", entry=entry).stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.release
 @pytest.mark.with_schema
 def test_a_question_loads_the_engine_without_arrow_and_what_needs_arrow_gets_it(
     spawn: Spawn, embedded_dsn: Dsn

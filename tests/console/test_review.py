@@ -151,6 +151,7 @@ def test_a_queue_is_saved_for_everybody(dsn: Dsn, invoke: Invoke) -> None:
         assert SECOND in screen.wait(PROMPT)
 
 
+@pytest.mark.release
 def test_what_is_no_queue_is_refused(dsn: Dsn, invoke: Invoke, tmp_path: Path) -> None:
     """An unknown name, the name of one that comes with it, no terminal, a time that is none."""
     for arguments, why in (

@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.release
 def test_the_runs_are_played_recorded_and_shown(tmp_path: Path) -> None:
     """Without ``llm`` through the OpenAI SDK; one whole, its members beside each other."""
     ran = subprocess.run(

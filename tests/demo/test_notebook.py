@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.shared import REPOSITORY
 
 NOTEBOOK = REPOSITORY / "examples" / "first_look.ipynb"
@@ -28,6 +30,7 @@ print("shown:" + json.dumps(shown))
 """
 
 
+@pytest.mark.release
 def test_the_cells_run_and_show_what_they_say(tmp_path: Path) -> None:
     """Records, a chart, a replay with the failed tool, and a set of the two good turns."""
     text = NOTEBOOK.read_text(encoding="utf-8")

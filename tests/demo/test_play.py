@@ -74,6 +74,7 @@ def test_shipped_run_with_the_async_sdks(
     assert asyncio.run(both()) == [answers(run), answers(run)]
 
 
+@pytest.mark.release
 def test_every_trajectory_file_can_be_played() -> None:
     """A few runs of each file give its recorded answers, half of them streamed."""
     files = trajectories()

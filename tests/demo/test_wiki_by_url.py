@@ -90,6 +90,7 @@ def test_what_the_agent_writes_has_its_revision(island: ApiWiki) -> None:
     assert any(one.title == "Cabo Sur" for one in island.pages(ENCYCLOPEDIA))
 
 
+@pytest.mark.release
 def test_from_the_command_line(island: ApiWiki, real_wiki: RealWiki, tmp_path: Path) -> None:
     """`python -m wiki_agent --mediawiki API_URL REQUEST`."""
     done = subprocess.run(

@@ -16,6 +16,7 @@ COMPOSE = DEPLOY / "compose.yaml"
 SERVICES: dict[str, dict[str, Any]] = yaml.safe_load(COMPOSE.read_text())["services"]
 
 
+@pytest.mark.release
 def test_it_follows_the_compose_specification() -> None:
     """The file is valid under the specification's own JSON schema."""
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]

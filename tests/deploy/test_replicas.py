@@ -31,6 +31,7 @@ MAVEN = "org.apache.zookeeper:zookeeper:3.9.5 io.dropwizard.metrics:metrics-core
 SNAPPY = "org.xerial.snappy:snappy-java:1.1.10.7"
 
 
+@pytest.mark.release
 def test_it_follows_the_compose_specification() -> None:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
     checked = subprocess.run(

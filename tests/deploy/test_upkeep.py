@@ -91,6 +91,7 @@ def test_the_documented_backup_restores_every_row(
         assert deployment.ask(f"turnspan_{job}", whole).code in (164, 497)
 
 
+@pytest.mark.release
 def test_old_records_move_to_the_cold_disk_and_end(server: ClickHouseServer, store: Store) -> None:
     """ttl.sql as it is: today's rows stay, last month's move, last year's are gone."""
     ages = {"new": 1, "old": 100, "past": 400}

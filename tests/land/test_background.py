@@ -61,6 +61,7 @@ def test_the_background_shipper_ships_by_itself(server_dsn: Dsn) -> None:
     assert ask(server_dsn, "SELECT count(), uniqExact(span_id) FROM llm_call") == [(6, 6)]
 
 
+@pytest.mark.release
 def test_the_background_shipper_survives_an_outage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

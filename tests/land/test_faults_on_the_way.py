@@ -259,6 +259,7 @@ def test_shippers_at_once_while_answers_are_lost(trial: Trial, proxy: FaultyProx
     trial.accounted("three shippers at once, two inserts of three disturbed")
 
 
+@pytest.mark.release
 def test_a_server_killed_under_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """kill -9 while rows come, a second away, up again: the application's own shipper goes on by
     itself."""

@@ -76,6 +76,7 @@ def test_nobody_else_is_told(store: Dsn) -> None:
     assert run(AGENT, environ, terminal=False) == ""
 
 
+@pytest.mark.release
 def test_what_is_told_can_be_typed(store: Dsn) -> None:
     """With another store than the variable's, and where the command is not on the path."""
     said = run(AGENT, {"PATH": "/usr/bin:/bin", "XDG_DATA_HOME": str(store.path)}, str(store))

@@ -72,6 +72,7 @@ def test_with_an_embedded_store(case: str, status: int, tmp_path: Path) -> None:
     assert any((tmp_path / "spool").glob("*.native"))
 
 
+@pytest.mark.release
 @pytest.mark.with_schema
 @pytest.mark.parametrize("case", few(["demo", "without_configure", "in_children"], ["in_children"]))
 def test_with_a_server(case: str, server_dsn: Dsn, tmp_path: Path) -> None:
@@ -94,6 +95,7 @@ def test_a_writer_that_was_killed(server_dsn: Dsn, tmp_path: Path) -> None:
         assert store.query(interrupted).rows[0][0] == 1
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     "place",
     few(["no schema", "no server", "no host", "no TLS", "wrong password"], ["no server"]),

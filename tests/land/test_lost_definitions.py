@@ -137,6 +137,7 @@ def test_every_definition_of_ours_comes_back_with_its_rows(
     brought_back(dsn, filled[1])
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("copies", few([True, False], [True]), ids=["kept", "never kept"])
 def test_all_of_them_at_once(dsn: Dsn, filled: tuple[Path, list[object]], copies: bool) -> None:
     """Which rows are whose, their columns say."""
@@ -269,6 +270,7 @@ def test_a_full_disk_is_refused_and_nothing_is_lost(disk: SmallDisk) -> None:
             assert pending(store) == []
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("upgrade", "rooms"),
     [
@@ -307,6 +309,7 @@ def test_a_disk_that_fills_up_at_any_statement(
     assert refused >= min(len(rooms), 3)
 
 
+@pytest.mark.release
 def test_a_store_in_use_goes_on_when_there_is_room(
     disk: SmallDisk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,6 +82,7 @@ class Killed(BaseException):
     """What the test throws in the place of a kill -9."""
 
 
+@pytest.mark.release
 @first_on("embedded")
 def test_killed_and_run_again_it_converges(store_dsn: Dsn, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed after the first statement, in the middle, before and after the ledger is written: the

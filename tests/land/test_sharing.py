@@ -209,6 +209,7 @@ def test_what_a_shared_store_could_not_open(tmp_path: Path) -> None:
     shared.close()
 
 
+@pytest.mark.release
 def test_a_store_that_is_lent_all_day(
     neighbour: Neighbour, dsn: Dsn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

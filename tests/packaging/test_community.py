@@ -21,6 +21,7 @@ def read(name: str) -> str:
     return (REPOSITORY / name).read_text(encoding="utf-8")
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("kind", ["forms", "config"])
 def test_an_issue_form_is_one_that_github_shows(kind: str) -> None:
     """By the published schemas of forms and of their configuration."""

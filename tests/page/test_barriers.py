@@ -119,6 +119,7 @@ def test_no_screen_has_a_barrier(look: Look, whole_page: ServedPage, looks: int)
     assert not problems, "\n".join(problems)
 
 
+@pytest.mark.release
 def test_nothing_is_no_barrier_either(look: Look, empty_page: ServedPage) -> None:
     """With no record in the store every screen says what would be there, or that it is not."""
     seen = look(empty_page, "/settings", bypass_csp=True)
@@ -140,6 +141,7 @@ EMPTY = ("", "turns", "sessions", "errors", "review?by=ada", "compare", "lineage
          "consortium/demo/none", "lineage/demo/none", "go/none")  # fmt: skip
 
 
+@pytest.mark.release
 def test_tab_reaches_everything_and_leaves_it(look: Look, whole_page: ServedPage) -> None:
     """On every screen: what has the focus is seen, is in view, and is left again."""
     seen = look(whole_page, "/settings")

@@ -88,6 +88,7 @@ def test_an_order_by_keys_is_stored_as_ids(look: Look, page: ServedPage) -> None
     assert preferences(page, *IDS) == set()
 
 
+@pytest.mark.release
 def test_other_seeds_give_other_places(look: Look, page: ServedPage) -> None:
     """So that no answer is always the first; without `blind` they are as they were named."""
     seen = look(page, f"{BY_IDS}&seed=1")
@@ -152,6 +153,7 @@ def test_columns_scroll_together_and_show_what_is_recorded(look: Look, page: Ser
     assert {one["id"]: (one["version"], one["calls"], one["text"]) for one in shown} == EXPECTED
 
 
+@pytest.mark.release
 def test_what_is_locked_stays_when_others_change(look: Look, page: ServedPage) -> None:
     """The others give way to other answers to the same prompt; the address has both."""
     seen = look(page, f"/compare?by=ada&blind=0&ids={IDS[0]},{IDS[1]}")
@@ -170,6 +172,7 @@ def test_what_is_locked_stays_when_others_change(look: Look, page: ServedPage) -
     assert none == {"turns": []}
 
 
+@pytest.mark.release
 def test_what_is_to_become_of_lineages(look: Look, page: ServedPage) -> None:
     """A directive, a lock and `evolve` are said of the lineage that an answer is of, and land."""
     seen = look(page, f"/compare?by=ada&blind=0&ids={ATTEMPTS[1]},{ATTEMPTS[2]}")

@@ -77,6 +77,7 @@ def test_an_empty_store_greets_and_then_shows_what_comes(look: Look, tmp_path: P
         seen.page.wait_for_selector("table tbody tr", timeout=20_000)
 
 
+@pytest.mark.release
 def test_enter_waits_for_what_an_id_means(look: Look, demo_page: ServedPage) -> None:
     """An id that is pasted and entered at once is no text to search for; nor is a header or a line
     of a log with the id in it."""

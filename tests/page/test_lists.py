@@ -184,6 +184,7 @@ print("ended", flush=True)
 """
 
 
+@pytest.mark.release
 def test_rows_come_without_moving_what_is_read(
     look: Look, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,6 +270,7 @@ def test_any_two_are_compared(look: Look, demo_page: ServedPage) -> None:
     expect(seen.page.locator("h1")).to_contain_text("What changed")
 
 
+@pytest.mark.release
 def test_no_list_is_wider_than_its_window(look: Look, whole_page: ServedPage) -> None:
     """On both sides of each width at which the layout changes, at 200 % and on a phone; with all
     columns too, which scroll without the frame."""

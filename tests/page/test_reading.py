@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from support.barriers import barriers
 from support.hostile_session import MARKUP
 from support.pages import Look, ServedPage, Watched
@@ -127,6 +129,7 @@ def test_hostile_markdown_keeps_nobody_waiting(look: Look, made_page: ServedPage
     assert [bool(why) for why in refused] == [True, True, False]
 
 
+@pytest.mark.release
 def test_json_as_a_tree(look: Look, made_page: ServedPage) -> None:
     """200 levels and a list of 3,000 are there at once, folded, and open by keys; of 5 MB too,
     which come in pieces."""
@@ -183,6 +186,7 @@ def test_arguments_as_what_they_are(look: Look, made_page: ServedPage) -> None:
     assert seen.page.locator("article.together").count() == 3 + 4 + len(OTHERS)
 
 
+@pytest.mark.release
 def test_the_frame_of_a_replay(look: Look, made_page: ServedPage) -> None:
     """The header stays; a session is narrowed to failures or tools, and a link out of that leads
     back; what is known of a row stands in tabs that close; images are shown from their bytes only.

@@ -157,6 +157,7 @@ def test_undo_back_skip_flag_and_note(look: Look, page: ServedPage) -> None:
     assert press(seen, "b") != "t22"
 
 
+@pytest.mark.release
 def test_keys_are_queued_and_answers_corrected(look: Look, page: ServedPage) -> None:
     """Ten keys in 200 ms are ten verdicts, each of the next turn; a key that is held is one. A
     correction shows how it differs; it and a label are judgments of the turn, and can be undone."""

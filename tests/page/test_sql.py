@@ -124,6 +124,7 @@ def test_without_the_editor_there_is_a_field(look: Look, demo_page: ServedPage) 
     expect(seen.page.locator(ROWS)).to_have_count(1)
 
 
+@pytest.mark.release
 def test_the_editor_comes_while_somebody_types(look: Look, demo_page: ServedPage) -> None:
     """Each key is in the text, and the next one goes where the last one went."""
     seen = look(demo_page, "/turns?project=demo")
@@ -251,6 +252,7 @@ def test_what_is_recorded_is_text_here_too(look: Look, demo_page: ServedPage) ->
     assert "\x1b" not in download.value.path().read_text()
 
 
+@pytest.mark.release
 def test_an_id_leads_to_its_record(look: Look, demo_page: ServedPage) -> None:
     """By its first six characters, from any screen; what is none says so."""
     [turn] = demo_page.ask("/api/turns?project=demo&limit=1").json()["turns"]

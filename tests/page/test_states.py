@@ -128,6 +128,7 @@ def test_a_killed_agent_is_interrupted(look: Look, page: ServedPage, dsn: Dsn) -
         agent.wait()
 
 
+@pytest.mark.release
 def test_what_keeps_the_whole_page_is_said_once(
     look: Look, page: ServedPage, dsn: Dsn, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from support.barriers import barriers
@@ -26,6 +27,7 @@ OFFERED = """
 """
 
 
+@pytest.mark.release
 def test_an_empty_store_gets_its_first_records(look: Look, tmp_path: Path) -> None:
     """The lines name the store, OTLP is tested, and the demo's records are shown as they arrive.
     Then it is not played again, and a time without turns is no empty store."""

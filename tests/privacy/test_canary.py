@@ -74,6 +74,7 @@ def test_no_secret_in_an_embedded_store_its_spool_the_log_or_what_is_sent(
     assert leaks(every_file(Path(str(embedded_dsn.path)))) == {}
 
 
+@pytest.mark.release
 def test_no_secret_in_a_server_nor_in_what_waits_for_it(
     server_dsn: Dsn, run: Run, tmp_path: Path
 ) -> None:

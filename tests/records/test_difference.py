@@ -44,6 +44,7 @@ def test_as_many_messages_are_the_same_as_can_be() -> None:
             assert a < c and b < d
 
 
+@pytest.mark.release
 def test_long_histories_that_say_one_thing_again_and_again_take_no_long() -> None:
     one, other = ["yes"] * 20_000, ["no", *["yes"] * 19_000, "no"]
     assert len(common_pairs(one, other)) > 9_000

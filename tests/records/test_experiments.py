@@ -176,6 +176,7 @@ def test_a_run_goes_on_where_another_stopped(store: str) -> None:
     assert run(store, agent=counting).ran == 0
 
 
+@pytest.mark.release
 def test_bounds(store: str) -> None:
     """No more at a time than allowed; an attempt that takes too long failed; a limit of the cost
     stops before the next case, and says so; the same limit later runs nothing."""

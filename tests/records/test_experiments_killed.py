@@ -22,6 +22,7 @@ pytestmark = pytest.mark.with_schema
 TESTS = Path(__file__).parent.parent
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("cases", "versions", "kills"),
     [(40, 1, 1), pytest.param(200, 3, 5, marks=pytest.mark.release)],

@@ -255,6 +255,7 @@ def test_it_works_on_a_small_server(server_dsn: Dsn) -> None:
         assert done.proof.left == []
 
 
+@pytest.mark.release
 @ONE_KIND
 def test_a_text_is_searched_for_beside_many_sessions(store: Store) -> None:
     """The words of a search have an end, and a user has more sessions than that."""

@@ -101,6 +101,7 @@ def test_holm_and_distance() -> None:
     assert distance(long, long[::-1]) > 0.2
 
 
+@pytest.mark.release
 def test_the_simulation_alarms_rarely_and_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A part of ``benchmarks/gate_power.py``: of equal versions at most 5 % alarm."""
     monkeypatch.setattr(sys, "path", [*sys.path, str(REPOSITORY / "benchmarks")])

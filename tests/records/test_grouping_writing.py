@@ -193,6 +193,7 @@ def test_a_damaged_log_is_not_written(tmp_path: Path) -> None:
     assert path.read_bytes() == raw and os.listdir(tmp_path) == ["logs.db"]
 
 
+@pytest.mark.release
 def test_killed_at_any_moment(tmp_path: Path) -> None:
     """The log is as it was, or has all of it; and the next run does what is left."""
     path = tmp_path / "logs.db"

@@ -227,6 +227,7 @@ def _run(store: Path, log: Path, moment: int) -> int:
     return child.returncode
 
 
+@pytest.mark.release
 def test_an_import_that_is_killed_and_resumed_comes_to_the_same(
     store: Store, tmp_path: Path
 ) -> None:

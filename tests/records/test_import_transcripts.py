@@ -115,6 +115,7 @@ def test_a_transcript_is_its_calls_turns_and_tools(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.release
 def test_calls_of_many_conversations_at_once_find_theirs(tmp_path: Path) -> None:
     runs = talks(12)
     each = [logged(talk, number) for number, talk in enumerate(runs)]

@@ -58,6 +58,7 @@ def answered() -> Iterator[RecordedCall]:
     return (each for each in recorded_calls() if as_dict(each.response) is not None)
 
 
+@pytest.mark.release
 @pytest.mark.large_data
 def test_the_figures_of_helicone(tmp_path: Path) -> None:
     calls = list(answered())
@@ -83,6 +84,7 @@ def test_the_figures_of_helicone(tmp_path: Path) -> None:
     assert measured("helicone") == said
 
 
+@pytest.mark.release
 @pytest.mark.large_data
 def test_the_figures_of_langfuse(tmp_path: Path) -> None:
     observations: list[dict[str, Any]] = []

@@ -93,6 +93,7 @@ def test_everything_becomes_what_it_should(empty: Store, policy: Policy, seed: i
     assert every_row(empty) == after
 
 
+@pytest.mark.release
 @ONE_KIND
 def test_a_dry_run_says_what_applying_does(empty: Store, policy: Policy, tmp_path: Path) -> None:
     """By the same decision; it changes nothing and leaves nothing."""

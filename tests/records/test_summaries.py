@@ -182,6 +182,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     assert "all.md cannot be written: " in result.stderr
 
 
+@pytest.mark.release
 def test_into_a_real_wiki(
     real_wiki: RealWiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

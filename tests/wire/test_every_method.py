@@ -103,7 +103,7 @@ NAMES = ("openai", "openai, asynchronous", "anthropic", "anthropic, asynchronous
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("name", few(NAMES, ["openai, asynchronous", "anthropic"]))
+@pytest.mark.parametrize("name", few(NAMES, ["openai, asynchronous"]))
 def test_every_request_is_a_record_or_costs_nothing(
     name: str, streamed: bool, server: RecordedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ def sent() -> list[Any]:
     return list(SCRIPT["requests"]())
 
 
+@pytest.mark.release
 def test_no_method_of_an_sdk_is_silent_and_none_is_invented(sent: list[Any]) -> None:
     """Else class what `make sdk-operations ARGS=--write` puts into the table."""
     assert SCRIPT["differences"](TABLE, sent) == ([], [])
