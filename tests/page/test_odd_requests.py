@@ -15,9 +15,9 @@ import orjson
 import pytest
 
 from support.pages import Reply, ServedPage
-from turnspan_clickhouse.receive.connections import MAX_HEAD_BYTES
-from turnspan_console.web import connections
+from turnspan_clickhouse.receive.connections import MAX_HEAD_BYTES, HeadLimits
 from turnspan_console.web.api import endpoints
+from turnspan_console.web.connections import MAX_HEADS
 from turnspan_console.web.endpoints import WebEndpoint
 from turnspan_console.web.guard import SECURITY_HEADERS
 from turnspan_console.web.openapi import schemas
@@ -82,7 +82,7 @@ def test_half_a_head_is_not_waited_for(demo_page: ServedPage) -> None:
         with contextlib.suppress(OSError):
             while not says(slow, 0.05):
                 slow.sendall(b"G")
-        assert time.monotonic() - begun < connections.HEAD_SECONDS + 5
+        assert time.monotonic() - begun < HeadLimits.head_seconds + 5
         assert half.recv(100).startswith(b"HTTP/1.1 408 ")
         assert silent.recv(100) == b""
     assert demo_page.ask("/turns").status == 200
@@ -91,7 +91,7 @@ def test_half_a_head_is_not_waited_for(demo_page: ServedPage) -> None:
 def test_half_heads_are_bounded(demo_page: ServedPage) -> None:
     """The one that began first makes room, and a whole request is answered beside all of them."""
     with contextlib.ExitStack() as stack:
-        halves = [stack.enter_context(connected(demo_page)) for _ in range(connections.MAX_HEADS)]
+        halves = [stack.enter_context(connected(demo_page)) for _ in range(MAX_HEADS)]
         for one in halves:
             one.sendall(b"GET /")
         for _ in range(20):
@@ -108,7 +108,7 @@ def test_what_was_asked_while_the_page_stood_still_is_answered(demo_page: Served
     with contextlib.ExitStack() as stack:
         demo_page.process.send_signal(signal.SIGSTOP)
         try:
-            many = connections.MAX_HEADS + 20
+            many = MAX_HEADS + 20
             asked = [stack.enter_context(connected(demo_page)) for _ in range(many)]
             for one in asked:
                 one.sendall(f"GET / HTTP/1.1\r\nhost: {host}\r\n\r\n".encode())
@@ -123,7 +123,7 @@ def test_a_half_head_that_goes_on_is_told(demo_page: ServedPage) -> None:
     with contextlib.ExitStack() as stack:
         half = stack.enter_context(connected(demo_page))
         half.sendall(b"GET /")
-        more = [stack.enter_context(connected(demo_page)) for _ in range(connections.MAX_HEADS)]
+        more = [stack.enter_context(connected(demo_page)) for _ in range(MAX_HEADS)]
         del more
         while not says(half, 0.05):
             half.sendall(b"x")

@@ -123,11 +123,11 @@ def _serve(
 
     import uvicorn
 
-    from turnspan_clickhouse.receive.connections import MAX_HEAD_BYTES, protocol
+    from turnspan_clickhouse.receive.connections import bounded
     from turnspan_clickhouse.store.dsn import data_folder
     from turnspan_console.web.access_token import FILE_NAME
     from turnspan_console.web.app import make_app
-    from turnspan_console.web.connections import HeadLimits
+    from turnspan_console.web.connections import PageConnection
     from turnspan_console.web.reader import StoreReader
 
     remedy = "is a page open there already? --port 0 takes a free port."
@@ -143,16 +143,11 @@ def _serve(
         address=address,
         token_file=str(token_file or data_folder() / FILE_NAME),
     )
-    config = uvicorn.Config(
+    config = bounded(
         app,
-        http=protocol(HeadLimits),
-        h11_max_incomplete_event_size=2 * MAX_HEAD_BYTES,  # ours comes first
-        ws="none",
-        log_config=None,
+        PageConnection,
+        {"expected": {}},
         log_level="warning",
-        access_log=False,  # an address may name a session
-        server_header=False,
-        lifespan="on",
         timeout_graceful_shutdown=2,
     )
     # In the fragment: a browser sends it nowhere, and no log has it.

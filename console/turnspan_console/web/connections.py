@@ -1,97 +1,55 @@
-"""The page's connections: none keeps its place without a request, and a request whose head is too
-large is answered (uvicorn refuses it too, but its answer is lost with what it has not read).
-"""
+"""The page's connections: of those that are at a head, the one that began first makes room."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 
-from turnspan_clickhouse.receive.connections import MAX_HEAD_BYTES, Refusable
+from turnspan_clickhouse.receive.connections import HeadLimits
 from turnspan_console.web.guard import SECURITY_HEADERS
 
-HEAD_SECONDS = 10.0
-"""How long a connection may take for a head."""
 MAX_HEADS = 100
-"""How many connections may be at it at once: the one that began first makes room."""
+"""How many connections may be at a head at once."""
 _ROOM_SECONDS = 0.1
 """Later: what a connection has sent already is read before, however many came at once."""
-_TOO_LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-_END = b"\r\n\r\n"
 
 
-class HeadLimits(Refusable):
-    """What uvicorn's protocol gets beside its own: a time and a size for heads, and answers."""
+class PageConnection(HeadLimits):
+    """A connection of the page; what is too large is told in words."""
 
-    cycle: object
-    _head = b""
-    _due: asyncio.TimerHandle | None = None
+    expected: dict[PageConnection, None]
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Wait for its first head."""
-        super().connection_made(transport)
-        self._expect()
+    def expect(self) -> None:
+        """A head is to come; there is room for so many."""
+        super().expect()
+        self.expected[self] = None
+        if len(self.expected) > MAX_HEADS and self.due is not None:
+            loop = asyncio.get_running_loop()
+            loop.call_later(_ROOM_SECONDS, self._make_room, self.due.when())
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing more."""
-        self._met()
-        super().connection_lost(exc)
+    def met(self) -> None:
+        """It has come, or is waited for no more."""
+        self.expected.pop(self, None)
+        super().met()
 
-    def data_received(self, data: bytes) -> None:
-        """Read on, unless it is more than a head may have."""
-        in_body = self.cycle is not None and not getattr(self.cycle, "response_complete", True)
-        if not self._refused and not in_body:
-            if self._due is None:
-                self._expect()  # of a connection that is kept
-            head, end, _ = (self._head + data).partition(_END)
-            if len(head) > MAX_HEAD_BYTES:
-                self._met()
-                self.refuse(_answer(of_address=b"\r\n" not in head[:MAX_HEAD_BYTES]))
-            self._head = b"" if end else head
-            if end:
-                self._met()
-        super().data_received(data)
-
-    def _expect(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._due = loop.call_later(HEAD_SECONDS, self._late)
-        _expected[self] = None
-        if len(_expected) > MAX_HEADS:
-            loop.call_later(_ROOM_SECONDS, self._make_room, self._due.when())
+    def answer(self, status: str, why: str) -> bytes:
+        """In words, as the page's other refusals."""
+        if status.startswith("408"):
+            return super().answer(status, why)
+        what = "An address" if status.startswith("414") else "The headers of a request"
+        body = json.dumps({"error": f"{what} may have 64 kB at most."}).encode()
+        headers = {
+            **dict(SECURITY_HEADERS),
+            "content-type": "application/json",
+            "content-length": str(len(body)),
+            "cache-control": "no-store",
+            "connection": "close",
+        }
+        lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in headers.items())]
+        return "\r\n".join([*lines, "", ""]).encode() + body
 
     def _make_room(self, due: float) -> None:
         """Among those whose heads are due by then: they began before this one, or with it."""
-        for one in [*_expected][: max(0, len(_expected) - MAX_HEADS)]:
-            if one._due is not None and one._due.when() <= due:
-                one._late()
-
-    def _met(self) -> None:
-        _expected.pop(self, None)
-        if self._due is not None:
-            self._due.cancel()
-            self._due = None
-
-    def _late(self) -> None:
-        self._met()
-        if self._head:
-            self.refuse(_TOO_LATE)
-        else:  # it was only kept open: nothing to tell
-            self.transport.close()
-
-
-_expected: dict[HeadLimits, None] = {}
-
-
-def _answer(*, of_address: bool) -> bytes:
-    status = "414 URI Too Long" if of_address else "431 Request Header Fields Too Large"
-    what = "An address" if of_address else "The headers of a request"
-    body = json.dumps({"error": f"{what} may have 64 kB at most."}).encode()
-    headers = {
-        **dict(SECURITY_HEADERS),
-        "content-type": "application/json",
-        "content-length": str(len(body)),
-        "cache-control": "no-store",
-        "connection": "close",
-    }
-    lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in headers.items())]
-    return "\r\n".join(lines).encode() + _END + body
+        for one in [*self.expected][: max(0, len(self.expected) - MAX_HEADS)]:
+            if one.due is not None and one.due.when() <= due:
+                one.late()

@@ -15,102 +15,72 @@ if TYPE_CHECKING:
     from turnspan_clickhouse.receive.asgi import ReceiveApp
 
 MAX_HEAD_BYTES = 64 * 2**10
+"""Of the request line and the headers together."""
 _LINGER_SECONDS = 5.0
 _MAX_LINGERING = 100
-_CLOSED = "connection: close\r\ncontent-length: 0\r\n\r\n"
-_TIMEOUT = f"HTTP/1.1 408 Request Timeout\r\n{_CLOSED}".encode()
-_TOO_LARGE = f"HTTP/1.1 431 Request Header Fields Too Large\r\n{_CLOSED}".encode()
-_FULL = f"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\n{_CLOSED}".encode()
 
 
 def server_config(app: ReceiveApp, **options: Any) -> uvicorn.Config:
     """How uvicorn serves the application, within the limits of its settings."""
-    import uvicorn
+    return bounded(
+        app, Bounded, {"receiving": app, "head_seconds": app.settings.head_timeout}, **options
+    )
 
+
+def bounded(
+    app: Any, ours: type[HeadLimits], attributes: dict[str, Any], **options: Any
+) -> uvicorn.Config:
+    """A server without a log of its own, whose protocol (whichever is installed) has ours before
+    it: a class with these attributes."""
+    import uvicorn
+    from uvicorn.protocols.http import auto
+
+    theirs: type[asyncio.Protocol] = auto.AutoHTTPProtocol
     return uvicorn.Config(
         app,
-        http=protocol(Bounded, receiving=app),
+        http=type(ours.__name__, (ours, theirs), {"lingering": {}, **attributes}),
         h11_max_incomplete_event_size=2**19,  # ours comes first: a read is of 256 kB at most
         ws="none",
         log_config=None,
-        access_log=False,
+        access_log=False,  # an address may name a session
         server_header=False,
         lifespan="on",
         **options,
     )
 
 
-def protocol(ours: type[Refusable], **more: object) -> type[asyncio.Protocol]:
-    """uvicorn's own protocol (whichever is installed) with ours before it, for one server."""
-    from uvicorn.protocols.http import auto
-
-    theirs: type[asyncio.Protocol] = auto.AutoHTTPProtocol
-    return type(ours.__name__, (ours, theirs), {"lingering": {}, **more})
-
-
-class Refusable(asyncio.Protocol):
-    """A connection whose other side reads why it was refused.
+class HeadLimits(asyncio.Protocol):
+    """What uvicorn's protocol gets beside its own: a time and a size for heads, and refusals that
+    are read.
 
     A socket that is closed with something unread is reset, and the other side's system throws the
     answer away. So what still comes is read, and thrown away, until the other side has ended; for
     some seconds, of so many connections: the one that was refused first makes room.
 
-    ``super()`` here is uvicorn's protocol: see ``protocol``.
+    ``super()`` here is uvicorn's protocol: see ``bounded``.
     """
 
-    lingering: dict[Refusable, None]
+    lingering: dict[HeadLimits, None]
     connections: set[Any]
+    cycle: Any
     transport: asyncio.Transport
+    head_seconds = 10.0
+    """How long a connection may take for a head."""
+    due: asyncio.TimerHandle | None = None
+    """When the head is late that it is at."""
+    _head_bytes = 0
+    _one_line = True
     _refused = False
 
-    def refuse(self, answer: bytes) -> None:
-        """Answer, and end the connection; it takes no place among the others any more."""
-        self._refused = True
-        self.connections.discard(self)
-        self.transport.write(answer)
-        if self.transport.can_write_eof():
-            self.transport.write_eof()
-        self.lingering[self] = None
-        if len(self.lingering) > _MAX_LINGERING:
-            next(iter(self.lingering)).transport.close()
-        asyncio.get_running_loop().call_later(_LINGER_SECONDS, self.transport.close)
-
-    def data_received(self, data: bytes) -> None:
-        """Read on, unless it was refused."""
-        if not self._refused:
-            super().data_received(data)
-
-    def eof_received(self) -> None:
-        """The other side has no more to say."""
-        if not self._refused:
-            super().eof_received()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """It has ended, by whomever."""
-        self.lingering.pop(self, None)
-        super().connection_lost(exc)
-
-
-class Bounded(Refusable):
-    """What uvicorn's protocol gets beside its own: a deadline and a size for heads."""
-
-    receiving: ReceiveApp
-    cycle: Any
-    _deadline: asyncio.TimerHandle | None = None
-    _head_bytes = 0
-
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the connection, unless there are as many as may be."""
+        """Wait for its first head."""
         super().connection_made(transport)
-        if len(self.connections) > self.receiving.settings.max_connections:
-            self.receiving.closed("503", "a connection was refused: as many as may be are open")
-            self.refuse(_FULL)
-        else:
-            self._expect()
+        self.expect()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing more of it."""
-        self._met()
+        self.met()
+        self.lingering.pop(self, None)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -118,37 +88,78 @@ class Bounded(Refusable):
         if self._refused:
             return
         before = self.cycle
-        if self._deadline is None and (before is None or before.response_complete):
-            self._expect()  # the next head of a connection that is kept
+        if self.due is None and (before is None or before.response_complete):
+            self.expect()  # the next head of a connection that is kept
+        if self.due is not None:
+            head = data.partition(b"\r\n\r\n")[0]
+            self._one_line &= b"\r\n" not in head[: MAX_HEAD_BYTES - self._head_bytes]
+            self._head_bytes += len(head)
+            if self._head_bytes > MAX_HEAD_BYTES:
+                large = "414 URI Too Long", "431 Request Header Fields Too Large"
+                self.refuse(large[not self._one_line], "a head was too large")
+                return
         super().data_received(data)
         if self.cycle is not before:
-            self._met()
-        elif self._deadline is not None:
-            self._head_bytes += len(data)
-            if self._head_bytes > MAX_HEAD_BYTES:
-                self._give_up("431", "a head was too large", _TOO_LARGE)
+            self.met()
 
-    def _expect(self) -> None:
-        self._head_bytes = 0
-        self._deadline = asyncio.get_running_loop().call_later(
-            self.receiving.settings.head_timeout,
-            self._give_up,
-            "408",
-            "a head took too long",
-            _TIMEOUT,
-        )
+    def eof_received(self) -> None:
+        """The other side has no more to say."""
+        if not self._refused:
+            super().eof_received()
 
-    def _met(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+    def expect(self) -> None:
+        """A head is to come."""
+        self._head_bytes, self._one_line = 0, True
+        self.due = asyncio.get_running_loop().call_later(self.head_seconds, self.late)
 
-    def _give_up(self, kind: str, why: str, answer: bytes) -> None:
-        self._met()
+    def met(self) -> None:
+        """It has come, or is waited for no more."""
+        if self.due is not None:
+            self.due.cancel()
+            self.due = None
+
+    def late(self) -> None:
+        """It is waited for no more: the connection ends."""
+        if self._head_bytes:
+            self.refuse("408 Request Timeout", "a head took too long")
+        else:  # it was only kept open: nothing to tell
+            self.met()
+            self.transport.close()
+
+    def refuse(self, status: str, why: str) -> None:
+        """Answer, and end the connection; it takes no place among the others any more."""
+        self.met()
         if self.transport.is_closing():
             return
-        if self._head_bytes:  # else it was only kept open: nothing to tell
-            self.receiving.closed(kind, why)
-            self.refuse(answer)
-        else:
-            self.transport.close()
+        self._refused = True
+        self.connections.discard(self)
+        self.transport.write(self.answer(status, why))
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.lingering[self] = None
+        if len(self.lingering) > _MAX_LINGERING:
+            next(iter(self.lingering)).transport.close()
+        asyncio.get_running_loop().call_later(_LINGER_SECONDS, self.transport.close)
+
+    def answer(self, status: str, why: str) -> bytes:
+        """What the other side reads."""
+        del why
+        return f"HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".encode()
+
+
+class Bounded(HeadLimits):
+    """A connection of the receiver: one of so many, and counted where it is refused."""
+
+    receiving: ReceiveApp
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection, unless there are as many as may be."""
+        super().connection_made(transport)
+        if len(self.connections) > self.receiving.settings.max_connections:
+            why = "a connection was refused: as many as may be are open"
+            self.refuse("503 Service Unavailable\r\nretry-after: 5", why)
+
+    def answer(self, status: str, why: str) -> bytes:
+        """Counted by its status."""
+        self.receiving.closed(status[:3], why)
+        return super().answer(status, why)
