@@ -11,10 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import uvicorn
-
 from turnspan_clickhouse.receive import ReceiveApp, Receiver, ReceiveSettings
-from turnspan_clickhouse.receive.connections import server_config
+from turnspan_clickhouse.receive.connections import receiving_server
 from turnspan_clickhouse.store.dsn import Dsn
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
@@ -78,7 +76,7 @@ def serving(
         grpc_port = int(free.getsockname()[1])
     grpc_address = f"127.0.0.1:{grpc_port}" if grpc else ""
     app = ReceiveApp(receiver, tokens=tokens, hosts=hosts, grpc_address=grpc_address)
-    server = uvicorn.Server(server_config(app))
+    server = receiving_server(app, ending=20)
     listener = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

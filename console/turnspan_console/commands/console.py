@@ -121,9 +121,7 @@ def _serve(
     import threading
     import webbrowser
 
-    import uvicorn
-
-    from turnspan_clickhouse.receive.connections import bounded
+    from turnspan_clickhouse.receive.connections import http_server
     from turnspan_clickhouse.store.dsn import data_folder
     from turnspan_console.web.access_token import FILE_NAME
     from turnspan_console.web.app import make_app
@@ -143,13 +141,6 @@ def _serve(
         address=address,
         token_file=str(token_file or data_folder() / FILE_NAME),
     )
-    config = bounded(
-        app,
-        PageConnection,
-        {"expected": {}},
-        log_level="warning",
-        timeout_graceful_shutdown=2,
-    )
     # In the fragment: a browser sends it nowhere, and no log has it.
     entrance = f"{address}#t={tokens[0]}"
     Output().line(entrance)
@@ -165,4 +156,4 @@ def _serve(
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
     with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listener])
+        http_server(app, PageConnection, {"expected": {}}, ending=2).run(sockets=[listener])

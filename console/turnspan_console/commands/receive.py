@@ -190,10 +190,8 @@ def receiving_beside(dsn: Dsn, port: int) -> Generator[None]:
     Where a port is taken, somebody else receives there: that is said, and the block runs all the
     same.
     """
-    import uvicorn
-
     from turnspan_clickhouse.receive import ReceiveApp, Receiver
-    from turnspan_clickhouse.receive.connections import server_config
+    from turnspan_clickhouse.receive.connections import receiving_server
 
     grpc_address = ""
     try:
@@ -211,7 +209,7 @@ def receiving_beside(dsn: Dsn, port: int) -> Generator[None]:
     except Failure as failure:
         note(f"OTLP is taken over HTTP alone: {failure}")
     app = ReceiveApp(Receiver(dsn), tokens=_tokens(None), hosts=[], grpc_address=grpc_address)
-    server = uvicorn.Server(server_config(app, log_level="warning", timeout_graceful_shutdown=2))
+    server = receiving_server(app, ending=2)
     thread = threading.Thread(
         target=server.run, kwargs={"sockets": [listener]}, name="turnspan-receive", daemon=True
     )
@@ -252,18 +250,14 @@ def _named(app: ReceiveApp, listener: socket.socket) -> str:
 def _serve(
     app: ReceiveApp, dsn: Dsn, host: str, listener: socket.socket, *, open_to_all: bool
 ) -> None:
-    import uvicorn
+    from turnspan_clickhouse.receive.connections import receiving_server
 
-    from turnspan_clickhouse.receive.connections import server_config
-
-    receiver = app.receiver
-    config = server_config(app, log_level="warning", timeout_graceful_shutdown=20)
     note(f"listening on {_named(app, listener)}, landing in {dsn}")
     if open_to_all and not is_loopback(host):
         note(f"anyone who reaches {host} can write records: set --token-file or {TOKEN_VARIABLE}")
     end_in_order()
-    uvicorn.Server(config).run(sockets=[listener])
-    counts = receiver.counts
+    receiving_server(app, ending=20).run(sockets=[listener])
+    counts = app.receiver.counts
     note(
         f"stopped; {counts['spans']:,} spans taken, {counts['again']:,} sent again, "
         f"{counts['refused']:,} refused, {counts['lost']:,} lost"

@@ -20,33 +20,35 @@ _LINGER_SECONDS = 5.0
 _MAX_LINGERING = 100
 
 
-def server_config(app: ReceiveApp, **options: Any) -> uvicorn.Config:
-    """How uvicorn serves the application, within the limits of its settings."""
-    return bounded(
-        app, Bounded, {"receiving": app, "head_seconds": app.settings.head_timeout}, **options
-    )
+def receiving_server(app: ReceiveApp, ending: int) -> uvicorn.Server:
+    """A server of the application, within the limits of its settings; ``ending`` as for
+    ``http_server``."""
+    attributes = {"receiving": app, "head_seconds": app.settings.head_timeout}
+    return http_server(app, ReceiverConnection, attributes, ending)
 
 
-def bounded(
-    app: Any, ours: type[HeadLimits], attributes: dict[str, Any], **options: Any
-) -> uvicorn.Config:
-    """A server without a log of its own, whose protocol (whichever is installed) has ours before
-    it: a class with these attributes."""
+def http_server(
+    app: Any, ours: type[HeadLimits], attributes: dict[str, Any], ending: int
+) -> uvicorn.Server:
+    """A server whose protocol (whichever is installed) has ours before it, with these attributes;
+    when it ends, it waits so many seconds for what it still answers."""
     import uvicorn
     from uvicorn.protocols.http import auto
 
     theirs: type[asyncio.Protocol] = auto.AutoHTTPProtocol
-    return uvicorn.Config(
+    config = uvicorn.Config(
         app,
         http=type(ours.__name__, (ours, theirs), {"lingering": {}, **attributes}),
         h11_max_incomplete_event_size=2**19,  # ours comes first: a read is of 256 kB at most
         ws="none",
         log_config=None,
+        log_level="warning",
         access_log=False,  # an address may name a session
         server_header=False,
         lifespan="on",
-        **options,
+        timeout_graceful_shutdown=ending,
     )
+    return uvicorn.Server(config)
 
 
 class HeadLimits(asyncio.Protocol):
@@ -57,7 +59,7 @@ class HeadLimits(asyncio.Protocol):
     answer away. So what still comes is read, and thrown away, until the other side has ended; for
     some seconds, of so many connections: the one that was refused first makes room.
 
-    ``super()`` here is uvicorn's protocol: see ``bounded``.
+    ``super()`` here is uvicorn's protocol: see ``http_server``.
     """
 
     lingering: dict[HeadLimits, None]
@@ -147,7 +149,7 @@ class HeadLimits(asyncio.Protocol):
         return f"HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".encode()
 
 
-class Bounded(HeadLimits):
+class ReceiverConnection(HeadLimits):
     """A connection of the receiver: one of so many, and counted where it is refused."""
 
     receiving: ReceiveApp
