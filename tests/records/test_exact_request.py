@@ -71,7 +71,7 @@ def land(store: Store, requests: list[tuple[str, Any]], **settings: Any) -> list
 def recorded(module_store: Store) -> list[tuple[Any, ExactRequest]]:
     """Each recorded body with the request that is told of it, from a store of each kind."""
     known = {orjson.dumps((one.dialect, one.request)): one for one in recorded_calls()}
-    every = 6 if module_store.dsn.embedded else 30
+    every = 6 if module_store.dsn.embedded else enough(30, 6)
     bodies = [(one.dialect, one.request) for one in known.values()][::every]
     ids = land(module_store, bodies, mask_secrets=False)
     told = [exact_request(module_store, PROJECT, id_) for id_ in ids]
