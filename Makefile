@@ -3,7 +3,7 @@
 # PYTHON  the interpreter that .venv is made from (default: the first Python 3.10+ found)
 # ARGS    more arguments: make demo ARGS='--trajectories runs.json', make test ARGS='-k spool'
 # AREAS   the tests that a target runs of its own, where not all: make test-oldest AREAS=tests/providers
-# JOBS    how many processes run tests (default: one a core)
+# JOBS    how many processes run tests (default: two more than cores)
 
 .DEFAULT_GOAL := help
 SHELL := bash
