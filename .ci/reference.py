@@ -60,7 +60,7 @@ _WRITTEN: Final = "<!-- Written by `make reference` from the code: do not change
 
 
 def pages() -> dict[str, str]:
-    """Each page's text by its file's name."""
+    """Each page's text by its file's name, but for that of ``sdk_requests``."""
     with (
         tempfile.TemporaryDirectory() as folder,
         open_store(parse(f"chdb://{folder}/store")) as store,
@@ -80,10 +80,7 @@ def pages() -> dict[str, str]:
             "rooms": _rooms(),
         }
         written = {f"{name}.md": "\n\n".join(part) + "\n" for name, part in parts.items()}
-        return written | {
-            "sdk-requests.md": sdk_requests(),
-            "json-output.schema.json": json_schema.written(),
-        }
+        return written | {"json-output.schema.json": json_schema.written()}
 
 
 def _json_output() -> Iterator[str]:
@@ -376,6 +373,6 @@ def _documented(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.expr | None
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     public_interface.write()
-    for name, text in pages().items():
+    for name, text in {**pages(), "sdk-requests.md": sdk_requests()}.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
     SUMMARY.write_text(summary(), encoding="utf-8")

@@ -111,6 +111,7 @@ def test_a_full_disk_is_a_sentence(invoke: Invoke, dsn: str, tmp_path: Path) -> 
             assert found.exit_code == 0, found.output
 
 
+@pytest.mark.release
 def test_marks_of_others_are_left_alone(invoke: Invoke, dsn: str) -> None:
     """Whoever else marks rows in the store has a pass of another name."""
     with open_store(Dsn(scheme="chdb", path=Path(dsn.removeprefix("chdb://")))) as store:

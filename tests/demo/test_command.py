@@ -130,6 +130,7 @@ def test_demo_on_a_server(server_dsn: Dsn) -> None:
     assert ended.stderr == ""
 
 
+@pytest.mark.release
 def test_demo_of_the_training_camp(embedded_dsn: Dsn) -> None:
     """Tree, answers side by side, and what was learned; all of it computed from what landed."""
     ended = run(COMMANDS / "turnspan", "demo", "--camp", "--store", str(embedded_dsn))

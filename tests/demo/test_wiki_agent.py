@@ -342,6 +342,7 @@ def test_it_works_the_same_without_a_recorder(client: OpenAI, wiki: FolderWiki) 
     assert [step["name"] for step in answer.context["steps"]][:2] == ["load_config", "pre_check"]
 
 
+@pytest.mark.release
 def test_it_runs_from_the_command_line(embedded_dsn: Dsn) -> None:
     """The answer on standard output, the facts about its context on standard error."""
     ended = subprocess.run(

@@ -104,6 +104,7 @@ def test_other_seeds_give_other_places(look: Look, page: ServedPage) -> None:
         assert version[:12] in header
 
 
+@pytest.mark.release
 def test_the_best_one_all_bad_and_a_score(look: Look, page: ServedPage) -> None:
     """Two keys for the best, one for none; a score of the column that is chosen."""
     seen = look(page, f"{BY_IDS}&blind=0")
@@ -240,6 +241,7 @@ def said(page: ServedPage, turn: str, kind: str) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.release
 def test_selected_turns_are_judged_at_once(look: Look, page: ServedPage) -> None:
     """After a question that says how many; one key takes all of it back. They also become a
     dataset, once."""

@@ -47,6 +47,7 @@ def test_every_list_sorts_by_its_headings(look: Look, demo_page: ServedPage) -> 
     assert "sort=-seconds" in narrow.path
 
 
+@pytest.mark.release
 def test_columns_are_chosen_and_kept(look: Look, demo_page: ServedPage) -> None:
     """The address has them for whoever it is given to; this browser remembers them."""
     seen = look(demo_page, "/turns?project=demo")
@@ -244,6 +245,7 @@ def test_rows_come_without_moving_what_is_read(
         agent.wait()
 
 
+@pytest.mark.release
 def test_any_two_are_compared(look: Look, demo_page: ServedPage) -> None:
     """One is chosen, the tab keeps it on the way to the other; calls by what they were sent."""
     found = demo_page.ask("/api/turns?project=demo&sort=-calls&limit=2").json()["turns"]

@@ -87,6 +87,7 @@ def test_of_a_call_without_one_the_parts_are_estimates(look: Look, page: ServedP
     assert "There is no record 'nothing-here'" in seen.page.inner_text(".problem")
 
 
+@pytest.mark.release
 def test_what_hangs_off_a_lineage_has_a_place(look: Look, page: ServedPage) -> None:
     """An id of the experiment's tree leads to its row there."""
     [rollout, attempt] = page.ask(

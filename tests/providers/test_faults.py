@@ -558,7 +558,7 @@ def scenes_of(
 
 
 @pytest.mark.usefixtures("instrumented")
-@pytest.mark.parametrize("broken", few(SEAMS, list(SEAMS)[::6]), indirect=True)
+@pytest.mark.parametrize("broken", few(SEAMS, list(SEAMS)[::8]), indirect=True)
 def test_a_fault_costs_telemetry_only(
     request: pytest.FixtureRequest,
     broken: list[str],
