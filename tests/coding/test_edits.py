@@ -149,6 +149,7 @@ def test_addresses_of_one_repository_are_equal() -> None:
     assert {address_of(url) for url in urls} == {"github.com/team/shop"}
 
 
+@pytest.mark.release
 def test_every_question_finds_the_same_tools(embedded: Store) -> None:
     """Whoever asks for calls that change files has those of all agents, however a name is written;
     none that failed, and none of tools that only sound so."""

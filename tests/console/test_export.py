@@ -129,6 +129,7 @@ def test_progress_on_a_terminal(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.release
 def test_a_terminal_shows_the_same(dsn: str, tmp_path: Path) -> None:
     """In colour, with the files in a table."""
     shown = on_terminal("--store", dsn, "export", "sft", "--to", str(tmp_path / "set"))

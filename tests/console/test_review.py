@@ -132,6 +132,7 @@ def test_two_reviewers_see_each_other(dsn: Dsn) -> None:
         assert "outcome used" in shown and "by ada (review)" in shown
 
 
+@pytest.mark.release
 def test_a_queue_is_saved_for_everybody(dsn: Dsn, invoke: Invoke) -> None:
     """With all that it is made of; the list says how far each is."""
     assert tuple(ORDERS) == review.ORDERS

@@ -65,6 +65,7 @@ def told(answer: Answer) -> object:
     ]
 
 
+@pytest.mark.release
 def test_a_wiki_by_its_address_is_the_same_to_the_agent(island: ApiWiki) -> None:
     """Every page, and the context of a request."""
     folder = FolderWiki()

@@ -55,6 +55,7 @@ def counts(server: ClickHouseServer, database: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.release
 def test_the_documented_backup_restores_every_row(
     deployment: Deployment, demo_blocks: Mapping[str, bytes]
 ) -> None:

@@ -67,6 +67,7 @@ def test_a_hundred_thousand_spans_a_minute(store_dsn: Dsn, provider: TracerProvi
     assert counted == [(2 * emitted,) * 3]
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("store_kind", "kept"),
     [("server", True), pytest.param("embedded", False, marks=pytest.mark.release)],

@@ -105,6 +105,7 @@ def test_what_hangs_off_a_lineage_has_a_place(look: Look, page: ServedPage) -> N
         assert page.ask(f"/api/lookup?id={id_}").json()["found"][0]["experiment"] == "camp"
 
 
+@pytest.mark.release
 def test_lists_have_their_sql(look: Look, page: ServedPage) -> None:
     """It runs, and gives as many rows. On a phone a number says what it is of."""
     seen = look(page, "/consortium")

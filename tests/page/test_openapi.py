@@ -18,7 +18,7 @@ from schemathesis.specs.openapi import checks
 from support.pages import ServedPage
 from turnspan_console.web.api import endpoints
 
-EXAMPLES = int(os.environ.get("TURNSPAN_TEST_EXAMPLES", "3"))
+EXAMPLES = int(os.environ.get("TURNSPAN_TEST_EXAMPLES", "2"))
 """For each endpoint, half of them outside of its description; by hand some hundreds."""
 _CHECKS: Any = checks  # whose types are partly unknown
 CHECKS = (

@@ -200,6 +200,7 @@ def test_a_server_of_an_older_schema(look: Look, server_dsn: Dsn, tmp_path: Path
             expect(seen.page.locator(TROUBLE)).to_have_count(0)
 
 
+@pytest.mark.release
 def test_a_page_that_receives_nothing_lands_what_waits(
     server_dsn: Dsn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,8 +58,8 @@ def recorded(spans: Any) -> tuple[ReadableSpan, Batch]:
 @pytest.mark.parametrize(
     ("kind", "way", "share"),
     [
-        *((kind, "sync", 3) for kind in KINDS if kind != "responses"),
-        ("responses", "async", 3),
+        *((kind, "sync", 6) for kind in KINDS if kind != "responses"),
+        ("responses", "async", 6),
         *(
             pytest.param(kind, way, 1, marks=pytest.mark.release)
             for way in ("sync", "async")
@@ -76,7 +76,7 @@ def test_recorded_traffic(
     request: pytest.FixtureRequest,
 ) -> None:
     """The application sees what it sees untraced; the records say what the bodies say. `make test`
-    plays every third exchange."""
+    plays every sixth exchange."""
     of_this_kind = of_kind(kind)[::share]
     replayer = Replayer()
     wrong: list[str] = []

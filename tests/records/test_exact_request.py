@@ -173,6 +173,7 @@ def test_a_copied_command_sends_the_same_body(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.release
 @first_on("server", "module_store")
 def test_a_copied_program_sends_the_same_body(
     recorded: list[tuple[Any, ExactRequest]], wire: tuple[str, list[Any]], tmp_path: Any
