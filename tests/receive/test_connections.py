@@ -119,6 +119,19 @@ def test_a_head_without_end_is_closed(hurried: Served) -> None:
         assert rest(connection).startswith(b"HTTP/1.1 431 ")
 
 
+@pytest.mark.parametrize("line", ["\r\n", "\n"], ids=["crlf", "lf"])
+@pytest.mark.parametrize("cut", [0, 1, 2, 3])
+def test_a_large_body_is_no_part_of_its_head(hurried: Served, line: str, cut: int) -> None:
+    """Wherever a packet ends in the blank line between them, and however lines end."""
+    body = bytes(200_000)
+    sent = head(len(body), "connection: close").replace(b"\r\n", line.encode())
+    with connect(hurried) as connection:
+        connection.sendall(sent[: len(sent) - cut])
+        time.sleep(0.1)
+        connection.sendall(sent[len(sent) - cut :] + body)
+        assert rest(connection).startswith(b"HTTP/1.1 400 ")
+
+
 def test_connections_are_bounded_and_come_free_again(hurried: Served) -> None:
     """Slow ones fill the places: the next are told to come back, and served after a while."""
     slow = [connect(hurried) for _ in range(8)]

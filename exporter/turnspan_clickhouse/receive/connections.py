@@ -7,6 +7,7 @@ first head nor a next one that has begun, and holds as many connections as the p
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ MAX_HEAD_BYTES = 64 * 2**10
 """Of the request line and the headers together."""
 _LINGER_SECONDS = 5.0
 _MAX_LINGERING = 100
+_BLANK_LINE = re.compile(rb"\n\r?\n")
+"""What ends a head, for uvicorn's protocols too: some clients write no carriage returns."""
 
 
 def receiving_server(app: ReceiveApp, ending: int) -> uvicorn.Server:
@@ -70,8 +73,8 @@ class HeadLimits(asyncio.Protocol):
     """How long a connection may take for a head."""
     due: asyncio.TimerHandle | None = None
     """When the head is late that it is at."""
-    _head_bytes = 0
-    _one_line = True
+    _head = b""
+    """What has come of it."""
     _refused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -93,12 +96,13 @@ class HeadLimits(asyncio.Protocol):
         if self.due is None and (before is None or before.response_complete):
             self.expect()  # the next head of a connection that is kept
         if self.due is not None:
-            head = data.partition(b"\r\n\r\n")[0]
-            self._one_line &= b"\r\n" not in head[: MAX_HEAD_BYTES - self._head_bytes]
-            self._head_bytes += len(head)
-            if self._head_bytes > MAX_HEAD_BYTES:
+            come = self._head + data
+            end = _BLANK_LINE.search(come, max(0, len(self._head) - 2))
+            self._head = come[: end.start()] if end else come
+            if len(self._head) > MAX_HEAD_BYTES:
                 large = "414 URI Too Long", "431 Request Header Fields Too Large"
-                self.refuse(large[not self._one_line], "a head was too large")
+                one_line = b"\n" not in self._head[:MAX_HEAD_BYTES]
+                self.refuse(large[not one_line], "a head was too large")
                 return
         super().data_received(data)
         if self.cycle is not before:
@@ -111,7 +115,7 @@ class HeadLimits(asyncio.Protocol):
 
     def expect(self) -> None:
         """A head is to come."""
-        self._head_bytes, self._one_line = 0, True
+        self._head = b""
         self.due = asyncio.get_running_loop().call_later(self.head_seconds, self.late)
 
     def met(self) -> None:
@@ -122,7 +126,7 @@ class HeadLimits(asyncio.Protocol):
 
     def late(self) -> None:
         """It is waited for no more: the connection ends."""
-        if self._head_bytes:
+        if self._head:
             self.refuse("408 Request Timeout", "a head took too long")
         else:  # it was only kept open: nothing to tell
             self.met()
