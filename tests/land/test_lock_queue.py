@@ -44,9 +44,9 @@ def test_the_first_that_waits_is_the_first_served(tmp_path: Path) -> None:
     in_line = threading.Semaphore(0)
 
     class Watched(LockQueue):
-        def _await(self, *args: Any) -> FileLock | None:  # with a mark that nobody takes for dead
-            in_line.release()
-            return super()._await(*args)
+        def _await(self, mark: Any, wait: float, waiting: Any) -> FileLock | None:
+            in_line.release()  # with a mark that nobody takes for dead
+            return super()._await(mark, wait, waiting)
 
     queue = Watched(tmp_path / "lock")
     lock, served = held(queue), list[int]()

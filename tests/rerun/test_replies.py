@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -48,7 +48,7 @@ def _as_sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _only_http() -> Iterator[None]:
+def _only_http() -> Generator[None]:
     turnspan.instrument(only=["http"])
     try:
         yield

@@ -57,9 +57,12 @@ def engine_settings() -> Iterator[None]:
             known[whose] = understand(execute(self, operation))
         return known[whose]
 
+    def as_it_is(settings: Any) -> Any:
+        return settings
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(client, "_execute_operation", executed)
-        patch.setattr(steps, "_setting_definitions", lambda settings: settings)
+        patch.setattr(steps, "_setting_definitions", as_it_is)
         yield
 
 
