@@ -15,7 +15,7 @@ from turnspan_clickhouse.errors import (
     StoreUnavailableError,
 )
 from turnspan_clickhouse.files.lock_holders import GONE, STOPPED, holder
-from turnspan_clickhouse.rows.native_encoder import encode_nothing
+from turnspan_clickhouse.rows.native_encoder import NOTHING
 from turnspan_clickhouse.rows.tables import RECORDS, columns
 from turnspan_clickhouse.store.client import Store, quoted
 from turnspan_clickhouse.store.definitions import mended
@@ -122,7 +122,7 @@ def _writes(store: Store) -> Check:
     """By an insert of no rows, on the very way that the records take."""
     record = RECORDS[0]
     try:
-        store.insert_native(record.table, encode_nothing(record), "turnspan doctor")
+        store.insert_native(record.table, NOTHING, "turnspan doctor")
     except QueryError as error:
         if error.code not in MAY_NOT:
             return _failed("insert", "an insert is refused", error)

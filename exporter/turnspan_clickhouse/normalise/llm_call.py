@@ -111,11 +111,11 @@ def llm_call(facts: SpanFacts, batch: Batch) -> LlmCall:
 def usage_of(a: dict[str, Any]) -> TokenUsage:
     """The token counts that a span's attributes say."""
     return TokenUsage(
-        input_tokens=integer(a.get(semconv.USAGE_INPUT_TOKENS)),
-        output_tokens=integer(a.get(semconv.USAGE_OUTPUT_TOKENS)),
-        cache_read_tokens=integer(a.get(semconv.USAGE_CACHE_READ_INPUT_TOKENS)),
-        cache_write_tokens=integer(a.get(semconv.USAGE_CACHE_WRITE_INPUT_TOKENS)),
-        reasoning_tokens=integer(a.get(semconv.USAGE_REASONING_OUTPUT_TOKENS)),
+        integer(a.get(semconv.USAGE_INPUT_TOKENS)),
+        integer(a.get(semconv.USAGE_OUTPUT_TOKENS)),
+        integer(a.get(semconv.USAGE_CACHE_READ_INPUT_TOKENS)),
+        integer(a.get(semconv.USAGE_CACHE_WRITE_INPUT_TOKENS)),
+        integer(a.get(semconv.USAGE_REASONING_OUTPUT_TOKENS)),
     )
 
 

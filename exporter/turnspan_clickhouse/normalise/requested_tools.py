@@ -17,7 +17,8 @@ from turnspan_clickhouse.normalise.content_columns import write_content
 from turnspan_clickhouse.normalise.history_keys import canonical
 from turnspan_clickhouse.normalise.span_facts import SpanFacts
 from turnspan_clickhouse.rows.batch import Batch
-from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
+from turnspan_clickhouse.rows.record import SpanRecord
+from turnspan_clickhouse.rows.tables import LlmCall, ToolCall
 
 SCOPE = "turnspan.derived"
 """The scope_name of derived rows."""
@@ -106,7 +107,7 @@ def brought(part: dict[str, Any], executed: dict[str, ToolCall], batch: Batch) -
     return told
 
 
-def rewrite(row: LlmCall | ToolCall | TurnSummary, batch: Batch) -> None:
+def rewrite(row: SpanRecord, batch: Batch) -> None:
     """Write a row that has changed; one that is in this batch changes there."""
     if row.written_at != batch.written_at:
         row.writer, row.written_at = batch.writer, batch.written_at

@@ -32,7 +32,7 @@ from turnspan_clickhouse.rows.tables import Located, RunningCall, columns
 
 _SHARED: Final = tuple(name for name, _ in columns(RunningCall) if name != "status")
 """The columns that a call has in ``llm_call`` as well."""
-_PLACE: Final = (*(name for name, _ in columns(Located)), "start_time", "scope_name", "writer")
+_PLACE: Final = (*(name for name, _ in columns(Located) if name != "written_at"), "scope_name")
 EVERY_NS: Final = 2 * 10**9
 """So long at least between two writes of a text so far, and a thirtieth of the call's age: what is
 written of a text in all is a multiple of its length, however long it takes."""

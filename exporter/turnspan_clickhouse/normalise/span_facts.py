@@ -17,7 +17,7 @@ from turnspan_clickhouse.normalise.attributes import Cleaner, ScopeName, SpanSha
 from turnspan_clickhouse.normalise.column_values import text
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.native_types import EncodedMap
-from turnspan_clickhouse.rows.tables import LlmCall, SpanRow, ToolCall, TurnSummary
+from turnspan_clickhouse.rows.record import SpanRecord
 
 MAX_STATUS: Final = 4_096
 _MAX_ORIGINS: Final = 2_000
@@ -250,7 +250,7 @@ class SpanReader:
             facts.turn_id = cleaner.turn_id(facts.turn_id)
 
 
-def locate(row: LlmCall | ToolCall | TurnSummary | SpanRow, facts: SpanFacts, batch: Batch) -> None:
+def locate(row: SpanRecord, facts: SpanFacts, batch: Batch) -> None:
     """Write what the rows of spans have in common: whose, where, when, and by whom."""
     origin = facts.origin
     row.project = origin.project

@@ -12,6 +12,7 @@ from turnspan.turn.turn import TokenUsage, ToolRequest, Turn
 from turnspan_clickhouse.normalise.column_values import integer, text
 from turnspan_clickhouse.rows.batch import Batch
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP, EncodedMap, encode_string
+from turnspan_clickhouse.rows.record import SpanRecord, UsageRecord
 from turnspan_clickhouse.rows.tables import LlmCall, ToolCall, TurnSummary
 
 _REFUSED: Final = encode_string(semconv.RESPONSE_REFUSED)
@@ -89,7 +90,7 @@ def mask_ending(row: TurnSummary, batch: Batch) -> None:
     row.stop_detail = batch.redactor.text(row.stop_detail, "error")
 
 
-def note(row: LlmCall | ToolCall | TurnSummary, name: str, value: str = "true") -> None:
+def note(row: SpanRecord, name: str, value: str = "true") -> None:
     """Note on a row what has no column."""
     row.attributes = EncodedMap.of(row.attributes).plus(name, value)
 
@@ -118,7 +119,7 @@ def _notes(row: LlmCall, name: bytes) -> bool:
     return name in EncodedMap.of(pairs).keys
 
 
-def usage_of_row(row: LlmCall | TurnSummary) -> TokenUsage:
+def usage_of_row(row: UsageRecord) -> TokenUsage:
     """The token counts of a row."""
     return TokenUsage(
         row.input_tokens,
@@ -129,7 +130,7 @@ def usage_of_row(row: LlmCall | TurnSummary) -> TokenUsage:
     )
 
 
-def set_usage(row: LlmCall | TurnSummary, usage: TokenUsage) -> None:
+def set_usage(row: UsageRecord, usage: TokenUsage) -> None:
     """Write token counts into a row."""
     row.input_tokens = integer(usage.input_tokens)
     row.output_tokens = integer(usage.output_tokens)

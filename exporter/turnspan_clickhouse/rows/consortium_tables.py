@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from turnspan import semconv
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP
-from turnspan_clickhouse.rows.record import NO_HASH, TIME, ProjectRecord, Texts, column
+from turnspan_clickhouse.rows.record import NO_HASH, TIME, Texts, WriterRecord, column
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class Consortium(ProjectRecord):
+class Consortium(WriterRecord):
     """One consortium run. Its last row replaces its first."""
 
     consortium_id: str = column("String", "", redact=f"attribute:{semconv.CONSORTIUM_ID}")
@@ -48,13 +48,11 @@ class Consortium(ProjectRecord):
     error_type: str = column("String", "")
     error_message: str = column("String", "")
     attributes: Texts = column("Map(String, String)", EMPTY_MAP)
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ConsortiumIteration(ProjectRecord):
+class ConsortiumIteration(WriterRecord):
     """One decision of an arbiter on the answers of an iteration."""
 
     consortium_id: str = column("String", "", redact=f"attribute:{semconv.CONSORTIUM_ID}")
@@ -86,13 +84,11 @@ class ConsortiumIteration(ProjectRecord):
     error_type: str = column("String", "")
     error_message: str = column("String", "")
     attributes: Texts = column("Map(String, String)", EMPTY_MAP)
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ConsortiumMember(ProjectRecord):
+class ConsortiumMember(WriterRecord):
     """One member's answer in an iteration."""
 
     consortium_id: str = column("String", "", redact=f"attribute:{semconv.CONSORTIUM_ID}")
@@ -113,5 +109,3 @@ class ConsortiumMember(ProjectRecord):
     error_type: str = column("String", "")
     error_message: str = column("String", "")
     attributes: Texts = column("Map(String, String)", EMPTY_MAP)
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)

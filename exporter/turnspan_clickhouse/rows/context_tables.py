@@ -16,7 +16,6 @@ class ContextAssemblyRow(Located):
 
     assembly_id: str = column("String", "")
     """The assembly's id."""
-    start_time: int = column(TIME, 0)
     duration: float = column("Float64", 0.0)
     status: str = column("String", "")
     """``running`` or ``final``."""
@@ -49,8 +48,6 @@ class ContextAssemblyRow(Located):
     context_hash: bytes = column("FixedString(16)", NO_HASH)
     """Hash of the assembled text; the text is in ``definition``."""
     error_type: str = column("String", "")
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
@@ -87,4 +84,3 @@ class ContextItemRow(ProjectRecord):
     """Requirements between it and the first instructions."""
     content_hash: bytes = column("FixedString(16)", NO_HASH)
     """Hash of its text; the text is in ``definition``."""
-    written_at: int = column(TIME, 0)

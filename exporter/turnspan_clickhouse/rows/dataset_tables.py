@@ -37,4 +37,3 @@ class DatasetCase(ProjectRecord):
     """The turn that the case was made of; empty if it is from a file."""
     created_at: int = column(TIME, 0)
     """When the version was made."""
-    written_at: int = column(TIME, 0)

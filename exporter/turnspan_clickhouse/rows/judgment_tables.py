@@ -43,7 +43,6 @@ class Annotation(ProjectRecord):
     """Where it was judged: a form, a job, a command."""
     created_at: int = column(TIME, 0)
     """When it was made."""
-    written_at: int = column(TIME, 0)
     confidence: float | None = column("Nullable(Float64)")
     """How sure the author is, from 0 to 1."""
     ranking_id: str = column("String", "")
@@ -68,7 +67,6 @@ class Withdrawal(ProjectRecord):
     source: str = column("String", "", redact="annotation:source")
     comment: str = column("String", "", redact="annotation:comment")
     created_at: int = column(TIME, 0)
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
@@ -82,7 +80,6 @@ class ReviewQueue(ProjectRecord):
     """What the queue contains, as JSON."""
     author: str = column("String", "")
     """Who saved it."""
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
@@ -115,4 +112,3 @@ class ArtifactCheckRow(ProjectRecord):
     """When the deciding revision was saved; for ``used``, the end of the window."""
     checked_at: int = column(TIME, 0)
     """When it was checked."""
-    written_at: int = column(TIME, 0)

@@ -27,7 +27,6 @@ class Tombstone(ProjectRecord):
     """Why, as the user wrote it."""
     author: str = column("String", "")
     created_at: int = column(TIME, 0)
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
@@ -45,4 +44,3 @@ class ImportPosition(ProjectRecord):
     """Rows read so far."""
     began_at: int = column(TIME, 0)
     """When the import that wrote this row began."""
-    written_at: int = column(TIME, 0)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from turnspan import semconv
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP
-from turnspan_clickhouse.rows.record import NO_HASH, OWN_ID, TIME, ProjectRecord, Texts, column
+from turnspan_clickhouse.rows.record import NO_HASH, OWN_ID, TIME, Texts, WriterRecord, column
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ArtifactRow(ProjectRecord):
+class ArtifactRow(WriterRecord):
     """One text that an agent wrote."""
 
     target: str = column("String", "", redact=f"attribute:{semconv.TURN_TARGET}")
@@ -41,13 +41,11 @@ class ArtifactRow(ProjectRecord):
     cycle: int | None = column("Nullable(UInt32)")
     """The lineage's cycle."""
     created_at: int = column(TIME, 0)
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ExperimentRow(ProjectRecord):
+class ExperimentRow(WriterRecord):
     """A need, and the lineages tried for it."""
 
     experiment_id: str = column("String", "", redact="experiment:id")
@@ -57,13 +55,11 @@ class ExperimentRow(ProjectRecord):
     constraints: str = column("String", "", redact="experiment:constraints")
     """What they must observe."""
     created_at: int = column(TIME, 0)
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class LineageRow(ProjectRecord):
+class LineageRow(WriterRecord):
     """One line of versions of an agent. Its directives and locks are in ``lineage_event``."""
 
     experiment_id: str = column("String", "", redact="experiment:id")
@@ -73,13 +69,11 @@ class LineageRow(ProjectRecord):
     """Its name in the experiment."""
     opened_at: int = column(TIME, 0)
     """When it was opened."""
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class LineageEventRow(ProjectRecord):
+class LineageEventRow(WriterRecord):
     """One strategy, directive, lock or unlock of a lineage."""
 
     lineage_id: str = column("String", "")
@@ -93,13 +87,11 @@ class LineageEventRow(ProjectRecord):
     author: str = column("String", "", redact="lineage:author")
     """Who decided."""
     created_at: int = column(TIME, 0)
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class AgentVersion(ProjectRecord):
+class AgentVersion(WriterRecord):
     """One configuration of an agent in a lineage."""
 
     lineage_id: str = column("String", "")
@@ -110,13 +102,11 @@ class AgentVersion(ProjectRecord):
     content: bytes = column("FixedString(16)", NO_HASH)
     """Hash of the configuration; the configuration is in ``definition``."""
     created_at: int = column(TIME, 0)
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class RolloutRow(ProjectRecord):
+class RolloutRow(WriterRecord):
     """One task of a cycle, with all its attempts. Its last row replaces the others."""
 
     lineage_id: str = column("String", "")
@@ -134,13 +124,11 @@ class RolloutRow(ProjectRecord):
     started_at: int = column(TIME, 0)
     """When it began."""
     duration: float = column("Float64", 0.0)
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class AttemptRow(ProjectRecord):
+class AttemptRow(WriterRecord):
     """One try of a rollout. Its last row replaces its ``running`` row."""
 
     lineage_id: str = column("String", "")
@@ -164,13 +152,11 @@ class AttemptRow(ProjectRecord):
     attributes: Texts = column("Map(String, String)", EMPTY_MAP)
     started_at: int = column(TIME, 0)
     duration: float = column("Float64", 0.0)
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class EvolutionRow(ProjectRecord):
+class EvolutionRow(WriterRecord):
     """One change from a version of a lineage to the next, with its expected effect."""
 
     lineage_id: str = column("String", "")
@@ -190,13 +176,11 @@ class EvolutionRow(ProjectRecord):
     """What changes, by kind."""
     author: str = column("String", "", redact="evolution:author")
     created_at: int = column(TIME, 0)
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class InsightRow(ProjectRecord):
+class InsightRow(WriterRecord):
     """A pattern seen in evolutions."""
 
     experiment_id: str = column("String", "", redact="experiment:id")
@@ -212,5 +196,3 @@ class InsightRow(ProjectRecord):
     confidence: float | None = column("Nullable(Float64)")
     author: str = column("String", "", redact="insight:author")
     created_at: int = column(TIME, 0)
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)

@@ -35,6 +35,9 @@ Encoder = Callable[[Sequence[Any]], bytes]
 _LENGTHS = [chr(length) for length in range(128)]
 """A short string's length prefix: one byte, which as text is one ASCII character."""
 
+NOTHING = bytes(2)
+"""A block of no columns and no rows: what asks whether an insert is taken."""
+
 
 def encode_block(record_class: type[Record], rows: Sequence[Record]) -> bytes:
     """One Native block with every column of the class; no bytes for no rows.
@@ -54,12 +57,6 @@ def encode_block(record_class: type[Record], rows: Sequence[Record]) -> bytes:
         body.append(header)
         body.append(encoder(values))
     return b"".join(body)
-
-
-def encode_nothing(record_class: type[Record]) -> bytes:
-    """A block of no rows, with every column of the class: what asks whether an insert is taken."""
-    layout = _layout(record_class)
-    return b"".join([layout.start, varint(0), *[header for header, _ in layout.columns]])
 
 
 def encode_rows(

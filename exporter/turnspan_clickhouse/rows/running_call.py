@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.rows.native_types import EMPTY_MAP
-from turnspan_clickhouse.rows.record import NO_HASH, TIME, Located, Texts, column
+from turnspan_clickhouse.rows.record import NO_HASH, Located, Texts, column
 
 
 @mypyc_attr(acyclic=True)
@@ -15,7 +15,6 @@ class RunningCall(Located):
     """One model call that has not ended. Its ``final`` row, which has none of its texts, replaces
     its ``running`` row; ``llm_call`` has what came of it."""
 
-    start_time: int = column(TIME, 0)
     round: int = column("UInt32", 0)
     status: str = column("String", "")
     """``running``, ``final``, or ``interrupted`` if its process died."""
@@ -37,5 +36,3 @@ class RunningCall(Located):
     agent_name: str = column("String", "")
     scope_name: str = column("String", "")
     attributes: Texts = column("Map(String, String)", EMPTY_MAP)
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)

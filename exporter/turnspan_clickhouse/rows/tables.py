@@ -1,4 +1,4 @@
-"""The canonical records: one dataclass a table, one field a column, in the table's order.
+"""The canonical records: one dataclass a table, one field a column.
 
 A field's ClickHouse type is the one the segment is encoded with. ``LowCardinality`` is left out on
 purpose: the engine adds it when it inserts, and a plain ``String`` column is cheaper to encode.
@@ -11,7 +11,6 @@ hex as Jaeger shows them, hashes 16 raw bytes (``FixedString(16)``, zero bytes w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 
 from turnspan.runtime.mypyc import mypyc_attr
 from turnspan_clickhouse.rows import loop_tables as loop
@@ -33,7 +32,7 @@ from turnspan_clickhouse.rows.record import MONEY as MONEY
 from turnspan_clickhouse.rows.record import NO_HASH as NO_HASH
 from turnspan_clickhouse.rows.record import TIME as TIME
 from turnspan_clickhouse.rows.record import Located as Located
-from turnspan_clickhouse.rows.record import ProjectRecord
+from turnspan_clickhouse.rows.record import ProjectRecord, SpanRecord, UsageRecord
 from turnspan_clickhouse.rows.record import Record as Record
 from turnspan_clickhouse.rows.record import Texts as Texts
 from turnspan_clickhouse.rows.record import column as column
@@ -43,13 +42,9 @@ from turnspan_clickhouse.rows.running_call import RunningCall as RunningCall
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class LlmCall(Located):
+class LlmCall(UsageRecord):
     """One model call."""
 
-    start_time: int = column(TIME, 0)
-    """When it began."""
-    duration: float = column("Float64", 0.0)
-    """How long it took."""
     time_to_first_chunk: float | None = column("Nullable(Float64)")
     """Seconds until a stream's first chunk."""
     round: int = column("UInt32", 0)
@@ -74,26 +69,10 @@ class LlmCall(Located):
     """HTTP requests made, with the SDK's retries."""
     finish_reasons: list[str] = column("Array(String)", factory=list)
     """Why the model stopped, in the provider's words, one for each choice."""
-    input_tokens: int | None = column("Nullable(UInt64)")
-    """Tokens of the prompt, with those read from a cache; ``NULL`` if unknown."""
-    output_tokens: int | None = column("Nullable(UInt64)")
-    """Tokens of the reply; ``NULL`` if unknown."""
-    cache_read_tokens: int | None = column("Nullable(UInt64)")
-    """Prompt tokens that the provider read from its cache."""
-    cache_write_tokens: int | None = column("Nullable(UInt64)")
-    """Prompt tokens that the provider wrote to its cache."""
-    reasoning_tokens: int | None = column("Nullable(UInt64)")
-    """Tokens of reasoning, which ``output_tokens`` includes."""
     tokens_estimated: bool = column("Bool", False)
     """Whether the tokens are an estimate."""
-    cost_usd: Decimal | None = column(MONEY)
-    """Cost in US dollars; ``NULL`` without a known price. A turn's is the sum of its calls."""
     price_version: str = column("String", "")
     """Version of the price table; ``provider`` if the provider stated the cost."""
-    error_type: str = column("String", "")
-    """Exception class or error code; empty if nothing failed."""
-    error_message: str = column("String", "")
-    """The error's message, masked and cut."""
     input_messages: list[bytes] = column("Array(FixedString(16))", factory=list)
     """Hashes of the messages sent, in order; their texts are in ``message``."""
     output_messages: list[bytes] = column("Array(FixedString(16))", factory=list)
@@ -110,54 +89,23 @@ class LlmCall(Located):
     """Reasoning text of the reply."""
     tool_calls: str = column("String", "")
     """The tool calls that the reply asks for, as JSON."""
-    agent_name: str = column("String", "")
-    """The agent around it."""
-    agent_version: str = column("String", "")
-    """The agent's version, named by the application."""
     consortium_id: str = column("String", "")
     """The consortium run it belongs to."""
     consortium_role: int | None = column("Nullable(UInt8)")
     """0 member, 1 final arbiter, 2 arbiter followed by another iteration."""
-    lineage_id: str = column("String", "")
-    """The lineage it belongs to."""
-    rollout_id: str = column("String", "")
-    """The rollout it belongs to."""
-    attempt_id: str = column("String", "")
-    """The attempt it belongs to."""
-    scope_name: str = column("String", "")
-    """The instrumentation that recorded it."""
-    attributes: Texts = column("Map(String, String)", EMPTY_MAP)
-    """All other attributes of the span, or of the run."""
-    writer: str = column("String", "")
-    """The process that wrote the row."""
-    written_at: int = column(TIME, 0)
-    """When the row was written; the newest row of a key holds."""
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class TurnSummary(ProjectRecord):
+class TurnSummary(UsageRecord):
     """One agent turn (an ``invoke_agent`` span). Its ``final`` row replaces its ``running`` row."""
 
-    service: str = column("String", "")
-    environment: str = column("String", "")
-    session_id: str = column("String", "")
     user_id: str = column("String", "")
     """The user, named by the application."""
-    turn_id: str = column("String", "")
-    """The turn."""
     parent_turn_id: str = column("String", "")
     """The turn around a nested agent's; empty for a root turn."""
-    trace_id: str = column("String", "")
-    span_id: str = column("String", "")
-    parent_span_id: str = column("String", "")
-    start_time: int = column(TIME, 0)
-    duration: float = column("Float64", 0.0)
     status: str = column("String", "")
     """``running``, ``final``, or ``interrupted`` if its process died."""
-    agent_name: str = column("String", "")
-    """The agent's name."""
-    agent_version: str = column("String", "")
     user_message: str = column("String", "")
     """The user's input."""
     response_text: str = column("String", "")
@@ -192,38 +140,15 @@ class TurnSummary(ProjectRecord):
     """Your own word for the kind of task."""
     target: str = column("String", "")
     """What the turn works on, in your own words."""
-    input_tokens: int | None = column("Nullable(UInt64)")
-    """Sum over the turn's calls and nested turns: do not add nested turns again."""
-    output_tokens: int | None = column("Nullable(UInt64)")
-    """As ``input_tokens``."""
-    cache_read_tokens: int | None = column("Nullable(UInt64)")
-    """As ``input_tokens``."""
-    cache_write_tokens: int | None = column("Nullable(UInt64)")
-    """As ``input_tokens``."""
-    reasoning_tokens: int | None = column("Nullable(UInt64)")
-    """As ``input_tokens``."""
-    cost_usd: Decimal | None = column(MONEY)
-    """Sum of the known costs, nested turns included; ``NULL`` if none is known."""
     models: list[str] = column("Array(String)", factory=list)
     """The models that answered."""
-    error_type: str = column("String", "")
-    error_message: str = column("String", "")
-    lineage_id: str = column("String", "")
-    rollout_id: str = column("String", "")
-    attempt_id: str = column("String", "")
-    scope_name: str = column("String", "")
-    attributes: Texts = column("Map(String, String)", EMPTY_MAP)
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class ToolCall(Located):
+class ToolCall(SpanRecord):
     """One executed tool: an ``execute_tool`` span."""
 
-    start_time: int = column(TIME, 0)
-    duration: float = column("Float64", 0.0)
     round: int = column("UInt32", 0)
     name: str = column("String", "")
     """The tool's name."""
@@ -240,10 +165,6 @@ class ToolCall(Located):
     error_type: str = column("String", "")
     error_message: str = column("String", "")
     agent_name: str = column("String", "")
-    scope_name: str = column("String", "")
-    attributes: Texts = column("Map(String, String)", EMPTY_MAP)
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
@@ -271,7 +192,6 @@ class MessageRow(ProjectRecord):
     """The API whose form ``source`` has."""
     first_seen: int = column(TIME, 0)
     """When a call first contained it."""
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
@@ -293,13 +213,12 @@ class Definition(ProjectRecord):
     """The provider's own JSON, if it is not exactly ``body``."""
     first_seen: int = column(TIME, 0)
     """When a record first referred to it."""
-    written_at: int = column(TIME, 0)
 
 
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
-class SpanRow(Located):
-    """One span of a trace, without content."""
+class SpanRow(SpanRecord):
+    """One span of a trace, with all its attributes but the content."""
 
     trace_state: str = column("String", "")
     """The W3C ``tracestate``."""
@@ -307,25 +226,18 @@ class SpanRow(Located):
     """The span's name."""
     kind: str = column("String", "")
     """The span's kind."""
-    start_time: int = column(TIME, 0)
-    duration: float = column("Float64", 0.0)
     status_code: str = column("String", "")
     """The span's status."""
     status_message: str = column("String", "")
     """The status' description."""
-    scope_name: str = column("String", "")
     scope_version: str = column("String", "")
     """The instrumentation's version."""
-    attributes: Texts = column("Map(String, String)", EMPTY_MAP)
-    """The span's attributes, without content."""
     resource: Texts = column("Map(String, String)", EMPTY_MAP)
     """The attributes of the process."""
     events: str = column("String", "")
     """The span's events, as JSON."""
     links: str = column("String", "")
     """The span's links, as JSON."""
-    writer: str = column("String", "")
-    written_at: int = column(TIME, 0)
 
 
 _IN_SESSION = ("project", "session_id", "start_time")

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from turnspan_clickhouse.errors import MAY_NOT, MayNotInsertError, QueryError, StoreUnavailableError
 from turnspan_clickhouse.rows import tables
-from turnspan_clickhouse.rows.native_encoder import encode_nothing, encode_rows
+from turnspan_clickhouse.rows.native_encoder import NOTHING, encode_rows
 from turnspan_clickhouse.rows.tables import Record
 from turnspan_clickhouse.spool.spool import Spool, SpoolWriter
 from turnspan_clickhouse.store.client import Store
@@ -26,7 +26,7 @@ def judging_spool(store: Store, *records: type[Record]) -> Spool:
     """
     for record in () if store.dsn.embedded else records or (tables.Annotation, tables.Withdrawal):
         try:
-            store.insert_native(record.table, encode_nothing(record), "")
+            store.insert_native(record.table, NOTHING, "")
         except StoreUnavailableError:
             break  # it waits, and may land
         except QueryError as error:

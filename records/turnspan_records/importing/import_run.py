@@ -192,7 +192,7 @@ class _Writer:
         report, log = self._report, self._log
         rows = self._before + report.source_rows
         names = (report.project, log.kind, log.identity, position)
-        batch.add(ImportPosition(*names, rows, self._began, batch.written_at))
+        batch.add(ImportPosition(*names, rows, self._began, written_at=batch.written_at))
         self._outbox.add(batch, self._not_written)
         self._outbox.write()
         report.reached = position, rows

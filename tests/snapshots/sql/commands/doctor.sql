@@ -2,6 +2,7 @@ INSERT INTO turnspan.tombstone FORMAT Native;
 
 SELECT
  project,
+ written_at,
  kind,
  key,
  until,
@@ -9,13 +10,14 @@ SELECT
  asked,
  reason,
  author,
- created_at,
- written_at
+ created_at
 FROM tombstone
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  service,
  environment,
  session_id,
@@ -25,6 +27,21 @@ SELECT
  parent_span_id,
  start_time,
  duration,
+ scope_name,
+ attributes,
+ agent_name,
+ agent_version,
+ input_tokens,
+ output_tokens,
+ cache_read_tokens,
+ cache_write_tokens,
+ reasoning_tokens,
+ cost_usd,
+ error_type,
+ error_message,
+ lineage_id,
+ rollout_id,
+ attempt_id,
  time_to_first_chunk,
  round,
  provider,
@@ -37,16 +54,8 @@ SELECT
  stream_outcome,
  tries,
  finish_reasons,
- input_tokens,
- output_tokens,
- cache_read_tokens,
- cache_write_tokens,
- reasoning_tokens,
  tokens_estimated,
- cost_usd,
  price_version,
- error_type,
- error_message,
  input_messages,
  output_messages,
  system_prompt,
@@ -55,36 +64,42 @@ SELECT
  response_text,
  response_thoughts,
  tool_calls,
- agent_name,
- agent_version,
  consortium_id,
- consortium_role,
- lineage_id,
- rollout_id,
- attempt_id,
- scope_name,
- attributes,
- writer,
- written_at
+ consortium_role
 FROM llm_call
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  service,
  environment,
  session_id,
- user_id,
  turn_id,
- parent_turn_id,
  trace_id,
  span_id,
  parent_span_id,
  start_time,
  duration,
- status,
+ scope_name,
+ attributes,
  agent_name,
  agent_version,
+ input_tokens,
+ output_tokens,
+ cache_read_tokens,
+ cache_write_tokens,
+ reasoning_tokens,
+ cost_usd,
+ error_type,
+ error_message,
+ lineage_id,
+ rollout_id,
+ attempt_id,
+ user_id,
+ parent_turn_id,
+ status,
  user_message,
  response_text,
  stop_reason,
@@ -101,27 +116,13 @@ SELECT
  chat_mode,
  task_type,
  target,
- input_tokens,
- output_tokens,
- cache_read_tokens,
- cache_write_tokens,
- reasoning_tokens,
- cost_usd,
- models,
- error_type,
- error_message,
- lineage_id,
- rollout_id,
- attempt_id,
- scope_name,
- attributes,
- writer,
- written_at
+ models
 FROM turn_summary
 WHERE 0;
 
 SELECT
  project,
+ written_at,
  subject_kind,
  subject_id,
  kind,
@@ -136,7 +137,6 @@ SELECT
  author,
  source,
  created_at,
- written_at,
  confidence,
  ranking_id
 FROM annotation
@@ -144,6 +144,7 @@ WHERE 0;
 
 SELECT
  project,
+ written_at,
  subject_kind,
  subject_id,
  kind,
@@ -152,22 +153,22 @@ SELECT
  author,
  source,
  comment,
- created_at,
- written_at
+ created_at
 FROM withdrawal
 WHERE 0;
 
 SELECT
  project,
+ written_at,
  name,
  definition,
- author,
- written_at
+ author
 FROM review_queue
 WHERE 0;
 
 SELECT
  project,
+ written_at,
  dataset,
  version,
  case_id,
@@ -179,13 +180,14 @@ SELECT
  tags,
  session_id,
  turn_id,
- created_at,
- written_at
+ created_at
 FROM dataset_case
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  target,
  artifact_id,
  kind,
@@ -201,14 +203,13 @@ SELECT
  attempt_id,
  version_id,
  cycle,
- created_at,
- writer,
- written_at
+ created_at
 FROM artifact
 WHERE 0;
 
 SELECT
  project,
+ written_at,
  source,
  artifact_id,
  turn_id,
@@ -222,13 +223,14 @@ SELECT
  correction_id,
  similarity,
  decided_at,
- checked_at,
- written_at
+ checked_at
 FROM artifact_check
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  lineage_id,
  evolution_id,
  from_version,
@@ -238,14 +240,14 @@ SELECT
  plan,
  changes,
  author,
- created_at,
- writer,
- written_at
+ created_at
 FROM evolution
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  experiment_id,
  lineage_id,
  insight_id,
@@ -254,26 +256,26 @@ SELECT
  evolution_ids,
  confidence,
  author,
- created_at,
- writer,
- written_at
+ created_at
 FROM insight
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  lineage_id,
  version_id,
  name,
  content,
- created_at,
- writer,
- written_at
+ created_at
 FROM agent_version
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  lineage_id,
  rollout_id,
  attempt_id,
@@ -288,14 +290,14 @@ SELECT
  error_message,
  attributes,
  started_at,
- duration,
- writer,
- written_at
+ duration
 FROM attempt
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  lineage_id,
  rollout_id,
  cycle,
@@ -305,49 +307,49 @@ SELECT
  final_attempt_id,
  error_type,
  started_at,
- duration,
- writer,
- written_at
+ duration
 FROM rollout
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  lineage_id,
  kind,
  event_id,
  text,
  author,
- created_at,
- writer,
- written_at
+ created_at
 FROM lineage_event
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  experiment_id,
  lineage_id,
  label,
- opened_at,
- writer,
- written_at
+ opened_at
 FROM lineage
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  experiment_id,
  need,
  constraints,
- created_at,
- writer,
- written_at
+ created_at
 FROM experiment
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  consortium_id,
  name,
  strategy,
@@ -366,14 +368,14 @@ SELECT
  duration,
  error_type,
  error_message,
- attributes,
- writer,
- written_at
+ attributes
 FROM consortium
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  consortium_id,
  iteration,
  arbiter_id,
@@ -392,14 +394,14 @@ SELECT
  duration,
  error_type,
  error_message,
- attributes,
- writer,
- written_at
+ attributes
 FROM consortium_iteration
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  consortium_id,
  iteration,
  member_id,
@@ -413,14 +415,14 @@ SELECT
  duration,
  error_type,
  error_message,
- attributes,
- writer,
- written_at
+ attributes
 FROM consortium_member
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  service,
  environment,
  session_id,
@@ -430,6 +432,8 @@ SELECT
  parent_span_id,
  start_time,
  duration,
+ scope_name,
+ attributes,
  round,
  name,
  type,
@@ -439,16 +443,13 @@ SELECT
  failed,
  error_type,
  error_message,
- agent_name,
- scope_name,
- attributes,
- writer,
- written_at
+ agent_name
 FROM tool_call
 WHERE 0;
 
 SELECT
  project,
+ written_at,
  scope,
  hash,
  role,
@@ -456,24 +457,25 @@ SELECT
  parts,
  source,
  dialect,
- first_seen,
- written_at
+ first_seen
 FROM message
 WHERE 0;
 
 SELECT
  project,
+ written_at,
  hash,
  kind,
  body,
  source,
- first_seen,
- written_at
+ first_seen
 FROM definition
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  service,
  environment,
  session_id,
@@ -481,8 +483,8 @@ SELECT
  trace_id,
  span_id,
  parent_span_id,
- assembly_id,
  start_time,
+ assembly_id,
  duration,
  status,
  agent_name,
@@ -500,14 +502,13 @@ SELECT
  step_durations,
  step_errors,
  context_hash,
- error_type,
- writer,
- written_at
+ error_type
 FROM context_assembly
 WHERE 0;
 
 SELECT
  project,
+ written_at,
  session_id,
  turn_id,
  trace_id,
@@ -524,13 +525,14 @@ SELECT
  reason,
  hop,
  requires_depth,
- content_hash,
- written_at
+ content_hash
 FROM context_item
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  service,
  environment,
  session_id,
@@ -538,37 +540,37 @@ SELECT
  trace_id,
  span_id,
  parent_span_id,
+ start_time,
+ duration,
+ scope_name,
+ attributes,
  trace_state,
  name,
  kind,
- start_time,
- duration,
  status_code,
  status_message,
- scope_name,
  scope_version,
- attributes,
  resource,
  events,
- links,
- writer,
- written_at
+ links
 FROM span
 WHERE 0;
 
 SELECT
  project,
+ written_at,
  kind,
  source,
  position,
  source_rows,
- began_at,
- written_at
+ began_at
 FROM import_position
 WHERE 0;
 
 SELECT
  project,
+ written_at,
+ writer,
  service,
  environment,
  session_id,
@@ -592,9 +594,7 @@ SELECT
  tool_calls,
  agent_name,
  scope_name,
- attributes,
- writer,
- written_at
+ attributes
 FROM llm_call_running
 WHERE 0;
 

@@ -1339,6 +1339,7 @@ ORDER BY record ASC;
 SELECT
  countIf(1),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
@@ -1346,6 +1347,15 @@ SELECT
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(span_id)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parent_span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_version)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rollout_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(attempt_id)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(provider)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(operation)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(request_model)], {short:Array(String)}))),
@@ -1355,37 +1365,35 @@ SELECT
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(stream_outcome)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(finish_reasons, {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(price_version)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(response_text)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(response_thoughts)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(tool_calls)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_name)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_version)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(consortium_id)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rollout_id)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(attempt_id)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_name)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(consortium_id)], {short:Array(String)})))
 FROM turnspan.llm_call;
 
 SELECT
  countIf(1),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(user_id)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(turn_id)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parent_turn_id)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(span_id)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parent_span_id)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(status)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_name)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_version)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rollout_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(attempt_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(user_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parent_turn_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(status)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(user_message)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(response_text)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(stop_reason)], {short:Array(String)}))),
@@ -1394,15 +1402,7 @@ SELECT
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(chat_mode)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(task_type)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(target)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(models, {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rollout_id)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(attempt_id)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_name)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(models, {short:Array(String)})))
 FROM turnspan.turn_summary;
 
 SELECT
@@ -1459,6 +1459,7 @@ FROM turnspan.dataset_case;
 SELECT
  countIf(1),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(target)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(artifact_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(kind)], {short:Array(String)}))),
@@ -1470,8 +1471,7 @@ SELECT
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rollout_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(attempt_id)], {short:Array(String)}))),
- countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(version_id)], {short:Array(String)}))),
- countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(version_id)], {short:Array(String)})))
 FROM turnspan.artifact;
 
 SELECT
@@ -1492,6 +1492,7 @@ FROM turnspan.artifact_check;
 SELECT
  countIf(1),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(evolution_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(from_version)], {short:Array(String)}))),
@@ -1500,35 +1501,35 @@ SELECT
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(hypothesis)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(plan)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(changes), {short:Array(String)}))),
- countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(author)], {short:Array(String)}))),
- countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(author)], {short:Array(String)})))
 FROM turnspan.evolution;
 
 SELECT
  countIf(1),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(experiment_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(insight_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(pattern)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(change)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(evolution_ids, {short:Array(String)}))),
- countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(author)], {short:Array(String)}))),
- countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(author)], {short:Array(String)})))
 FROM turnspan.insight;
 
 SELECT
  countIf(1),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(version_id)], {short:Array(String)}))),
- countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(name)], {short:Array(String)}))),
- countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(name)], {short:Array(String)})))
 FROM turnspan.agent_version;
 
 SELECT
  countIf(1),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rollout_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(attempt_id)], {short:Array(String)}))),
@@ -1540,55 +1541,55 @@ SELECT
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(output)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
- countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
- countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)})))
 FROM turnspan.attempt;
 
 SELECT
  countIf(1),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(rollout_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(task)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(version_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(status)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(final_attempt_id)], {short:Array(String)}))),
- countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
- countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)})))
 FROM turnspan.rollout;
 
 SELECT
  countIf(1),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(kind)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(event_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(text)], {short:Array(String)}))),
- countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(author)], {short:Array(String)}))),
- countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(author)], {short:Array(String)})))
 FROM turnspan.lineage_event;
 
 SELECT
  countIf(1),
  countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(experiment_id)], {short:Array(String)}))),
  countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(lineage_id)], {short:Array(String)}))),
- countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(label)], {short:Array(String)}))),
- countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((opened_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(label)], {short:Array(String)})))
 FROM turnspan.lineage;
 
 SELECT
  countIf(1),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(experiment_id)], {short:Array(String)}))),
  countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(need)], {short:Array(String)}))),
- countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(constraints)], {short:Array(String)}))),
- countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((created_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(constraints)], {short:Array(String)})))
 FROM turnspan.experiment;
 
 SELECT
  countIf(1),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(consortium_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(name)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(strategy)], {short:Array(String)}))),
@@ -1602,13 +1603,13 @@ SELECT
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(span_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
- countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
- countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)})))
 FROM turnspan.consortium;
 
 SELECT
  countIf(1),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(consortium_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(arbiter_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(model)], {short:Array(String)}))),
@@ -1622,13 +1623,13 @@ SELECT
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
- countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
- countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)})))
 FROM turnspan.consortium_iteration;
 
 SELECT
  countIf(1),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(consortium_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(member_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(model)], {short:Array(String)}))),
@@ -1639,13 +1640,13 @@ SELECT
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
  countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
- countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
- countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((started_at <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)})))
 FROM turnspan.consortium_member;
 
 SELECT
  countIf(1),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
@@ -1653,6 +1654,8 @@ SELECT
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(span_id)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parent_span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(name)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(type)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(call_id)], {short:Array(String)}))),
@@ -1660,10 +1663,7 @@ SELECT
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(result)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_message)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_name)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_name)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_name)], {short:Array(String)})))
 FROM turnspan.tool_call;
 
 SELECT
@@ -1688,6 +1688,7 @@ FROM turnspan.definition;
 SELECT
  countIf(1),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
@@ -1703,8 +1704,7 @@ SELECT
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(bypass_reason)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(step_names, {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(step_errors, {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(error_type)], {short:Array(String)})))
 FROM turnspan.context_assembly;
 
 SELECT
@@ -1723,6 +1723,7 @@ FROM turnspan.context_item;
 SELECT
  countIf(1),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
@@ -1730,18 +1731,17 @@ SELECT
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_id)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(span_id)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(parent_span_id)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_name)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(trace_state)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(name)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(kind)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(status_code)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(status_message)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_name)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_version)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(resource), {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(events)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(links)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(links)], {short:Array(String)})))
 FROM turnspan.span;
 
 SELECT
@@ -1755,6 +1755,7 @@ FROM turnspan.import_position;
 SELECT
  countIf(1),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(project)], {short:Array(String)}))),
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(service)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(environment)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(session_id)], {short:Array(String)}))),
@@ -1772,6 +1773,5 @@ SELECT
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(tool_calls)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(agent_name)], {short:Array(String)}))),
  countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(scope_name)], {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)}))),
- countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny([toString(writer)], {short:Array(String)})))
+ countIf((start_time <= fromUnixTimestamp64Nano(0, 'UTC')) AND (hasAny(mapValues(attributes), {short:Array(String)})))
 FROM turnspan.llm_call_running;

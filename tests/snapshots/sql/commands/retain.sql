@@ -1560,6 +1560,8 @@ WHERE active AND (database = {database:String}) AND (`table` = {table:String});
 
 SELECT
  r.project AS project,
+ toUnixTimestamp64Nano(r.written_at) AS written_at,
+ r.writer AS writer,
  r.service AS service,
  r.environment AS environment,
  r.session_id AS session_id,
@@ -1569,6 +1571,21 @@ SELECT
  r.parent_span_id AS parent_span_id,
  toUnixTimestamp64Nano(r.start_time) AS start_time,
  r.duration AS duration,
+ r.scope_name AS scope_name,
+ toJSONString(r.attributes) AS attributes,
+ r.agent_name AS agent_name,
+ r.agent_version AS agent_version,
+ r.input_tokens AS input_tokens,
+ r.output_tokens AS output_tokens,
+ r.cache_read_tokens AS cache_read_tokens,
+ r.cache_write_tokens AS cache_write_tokens,
+ r.reasoning_tokens AS reasoning_tokens,
+ toString(r.cost_usd) AS cost_usd,
+ r.error_type AS error_type,
+ r.error_message AS error_message,
+ r.lineage_id AS lineage_id,
+ r.rollout_id AS rollout_id,
+ r.attempt_id AS attempt_id,
  r.time_to_first_chunk AS time_to_first_chunk,
  r.round AS round,
  r.provider AS provider,
@@ -1581,16 +1598,8 @@ SELECT
  r.stream_outcome AS stream_outcome,
  r.tries AS tries,
  r.finish_reasons AS finish_reasons,
- r.input_tokens AS input_tokens,
- r.output_tokens AS output_tokens,
- r.cache_read_tokens AS cache_read_tokens,
- r.cache_write_tokens AS cache_write_tokens,
- r.reasoning_tokens AS reasoning_tokens,
  r.tokens_estimated AS tokens_estimated,
- toString(r.cost_usd) AS cost_usd,
  r.price_version AS price_version,
- r.error_type AS error_type,
- r.error_message AS error_message,
  arrayMap(one -> lower(hex(one)), r.input_messages) AS input_messages,
  arrayMap(one -> lower(hex(one)), r.output_messages) AS output_messages,
  lower(hex(r.system_prompt)) AS system_prompt,
@@ -1599,17 +1608,8 @@ SELECT
  r.response_text AS response_text,
  r.response_thoughts AS response_thoughts,
  r.tool_calls AS tool_calls,
- r.agent_name AS agent_name,
- r.agent_version AS agent_version,
  r.consortium_id AS consortium_id,
- r.consortium_role AS consortium_role,
- r.lineage_id AS lineage_id,
- r.rollout_id AS rollout_id,
- r.attempt_id AS attempt_id,
- r.scope_name AS scope_name,
- toJSONString(r.attributes) AS attributes,
- r.writer AS writer,
- toUnixTimestamp64Nano(r.written_at) AS written_at
+ r.consortium_role AS consortium_role
 FROM
 (
  SELECT *
@@ -1624,20 +1624,35 @@ FROM
 
 SELECT
  r.project AS project,
+ toUnixTimestamp64Nano(r.written_at) AS written_at,
+ r.writer AS writer,
  r.service AS service,
  r.environment AS environment,
  r.session_id AS session_id,
- r.user_id AS user_id,
  r.turn_id AS turn_id,
- r.parent_turn_id AS parent_turn_id,
  r.trace_id AS trace_id,
  r.span_id AS span_id,
  r.parent_span_id AS parent_span_id,
  toUnixTimestamp64Nano(r.start_time) AS start_time,
  r.duration AS duration,
- r.status AS status,
+ r.scope_name AS scope_name,
+ toJSONString(r.attributes) AS attributes,
  r.agent_name AS agent_name,
  r.agent_version AS agent_version,
+ r.input_tokens AS input_tokens,
+ r.output_tokens AS output_tokens,
+ r.cache_read_tokens AS cache_read_tokens,
+ r.cache_write_tokens AS cache_write_tokens,
+ r.reasoning_tokens AS reasoning_tokens,
+ toString(r.cost_usd) AS cost_usd,
+ r.error_type AS error_type,
+ r.error_message AS error_message,
+ r.lineage_id AS lineage_id,
+ r.rollout_id AS rollout_id,
+ r.attempt_id AS attempt_id,
+ r.user_id AS user_id,
+ r.parent_turn_id AS parent_turn_id,
+ r.status AS status,
  r.user_message AS user_message,
  r.response_text AS response_text,
  r.stop_reason AS stop_reason,
@@ -1654,22 +1669,7 @@ SELECT
  r.chat_mode AS chat_mode,
  r.task_type AS task_type,
  r.target AS target,
- r.input_tokens AS input_tokens,
- r.output_tokens AS output_tokens,
- r.cache_read_tokens AS cache_read_tokens,
- r.cache_write_tokens AS cache_write_tokens,
- r.reasoning_tokens AS reasoning_tokens,
- toString(r.cost_usd) AS cost_usd,
- r.models AS models,
- r.error_type AS error_type,
- r.error_message AS error_message,
- r.lineage_id AS lineage_id,
- r.rollout_id AS rollout_id,
- r.attempt_id AS attempt_id,
- r.scope_name AS scope_name,
- toJSONString(r.attributes) AS attributes,
- r.writer AS writer,
- toUnixTimestamp64Nano(r.written_at) AS written_at
+ r.models AS models
 FROM
 (
  SELECT *
@@ -1684,6 +1684,7 @@ FROM
 
 SELECT
  r.project AS project,
+ toUnixTimestamp64Nano(r.written_at) AS written_at,
  r.subject_kind AS subject_kind,
  r.subject_id AS subject_id,
  r.kind AS kind,
@@ -1698,7 +1699,6 @@ SELECT
  r.author AS author,
  r.source AS source,
  toUnixTimestamp64Nano(r.created_at) AS created_at,
- toUnixTimestamp64Nano(r.written_at) AS written_at,
  r.confidence AS confidence,
  r.ranking_id AS ranking_id
 FROM
@@ -1811,6 +1811,8 @@ FROM
 
 SELECT
  r.project AS project,
+ toUnixTimestamp64Nano(r.written_at) AS written_at,
+ r.writer AS writer,
  r.service AS service,
  r.environment AS environment,
  r.session_id AS session_id,
@@ -1820,6 +1822,8 @@ SELECT
  r.parent_span_id AS parent_span_id,
  toUnixTimestamp64Nano(r.start_time) AS start_time,
  r.duration AS duration,
+ r.scope_name AS scope_name,
+ toJSONString(r.attributes) AS attributes,
  r.round AS round,
  r.name AS name,
  r.type AS type,
@@ -1829,11 +1833,7 @@ SELECT
  r.failed AS failed,
  r.error_type AS error_type,
  r.error_message AS error_message,
- r.agent_name AS agent_name,
- r.scope_name AS scope_name,
- toJSONString(r.attributes) AS attributes,
- r.writer AS writer,
- toUnixTimestamp64Nano(r.written_at) AS written_at
+ r.agent_name AS agent_name
 FROM
 (
  SELECT *
@@ -1848,6 +1848,7 @@ FROM
 
 SELECT
  r.project AS project,
+ toUnixTimestamp64Nano(r.written_at) AS written_at,
  r.scope AS scope,
  lower(hex(r.hash)) AS hash,
  r.role AS role,
@@ -1855,8 +1856,7 @@ SELECT
  r.parts AS parts,
  r.source AS source,
  r.dialect AS dialect,
- toUnixTimestamp64Nano(r.first_seen) AS first_seen,
- toUnixTimestamp64Nano(r.written_at) AS written_at
+ toUnixTimestamp64Nano(r.first_seen) AS first_seen
 FROM
 (
  SELECT *
@@ -1899,12 +1899,12 @@ FROM
 
 SELECT
  r.project AS project,
+ toUnixTimestamp64Nano(r.written_at) AS written_at,
  lower(hex(r.hash)) AS hash,
  r.kind AS kind,
  r.body AS body,
  r.source AS source,
- toUnixTimestamp64Nano(r.first_seen) AS first_seen,
- toUnixTimestamp64Nano(r.written_at) AS written_at
+ toUnixTimestamp64Nano(r.first_seen) AS first_seen
 FROM
 (
  SELECT *
@@ -2020,6 +2020,8 @@ FROM
 
 SELECT
  r.project AS project,
+ toUnixTimestamp64Nano(r.written_at) AS written_at,
+ r.writer AS writer,
  r.service AS service,
  r.environment AS environment,
  r.session_id AS session_id,
@@ -2027,21 +2029,19 @@ SELECT
  r.trace_id AS trace_id,
  r.span_id AS span_id,
  r.parent_span_id AS parent_span_id,
+ toUnixTimestamp64Nano(r.start_time) AS start_time,
+ r.duration AS duration,
+ r.scope_name AS scope_name,
+ toJSONString(r.attributes) AS attributes,
  r.trace_state AS trace_state,
  r.name AS name,
  r.kind AS kind,
- toUnixTimestamp64Nano(r.start_time) AS start_time,
- r.duration AS duration,
  r.status_code AS status_code,
  r.status_message AS status_message,
- r.scope_name AS scope_name,
  r.scope_version AS scope_version,
- toJSONString(r.attributes) AS attributes,
  toJSONString(r.resource) AS resource,
  r.events AS events,
- r.links AS links,
- r.writer AS writer,
- toUnixTimestamp64Nano(r.written_at) AS written_at
+ r.links AS links
 FROM
 (
  SELECT *
@@ -2054,22 +2054,37 @@ FROM
  )) AND (modulo(reinterpretAsUInt32(sipHash128(project, trace_id, start_time, span_id, written_at)), 1) = 0)
 ) AS r;
 
-INSERT INTO turnspan.turn_summary (project, service, environment, session_id, user_id, turn_id, parent_turn_id, trace_id, span_id, parent_span_id, start_time, duration, status, agent_name, agent_version, user_message, response_text, stop_reason, stop_detail, rounds, max_rounds, llm_call_count, tool_call_count, tool_error_count, silent_rounds, max_identical_tool_streak, no_progress_rounds, turn_intent, chat_mode, task_type, target, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd, models, error_type, error_message, lineage_id, rollout_id, attempt_id, scope_name, attributes, writer, written_at) SELECT
+INSERT INTO turnspan.turn_summary (project, written_at, writer, service, environment, session_id, turn_id, trace_id, span_id, parent_span_id, start_time, duration, scope_name, attributes, agent_name, agent_version, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd, error_type, error_message, lineage_id, rollout_id, attempt_id, user_id, parent_turn_id, status, user_message, response_text, stop_reason, stop_detail, rounds, max_rounds, llm_call_count, tool_call_count, tool_error_count, silent_rounds, max_identical_tool_streak, no_progress_rounds, turn_intent, chat_mode, task_type, target, models) SELECT
  r.project,
+ r.written_at - toIntervalNanosecond(1),
+ r.writer,
  r.service,
  r.environment,
  r.session_id,
- r.user_id,
  r.turn_id,
- r.parent_turn_id,
  r.trace_id,
  r.span_id,
  r.parent_span_id,
  r.start_time,
  r.duration,
- r.status,
+ r.scope_name,
+ r.attributes,
  r.agent_name,
  r.agent_version,
+ r.input_tokens,
+ r.output_tokens,
+ r.cache_read_tokens,
+ r.cache_write_tokens,
+ r.reasoning_tokens,
+ r.cost_usd,
+ r.error_type,
+ '',
+ r.lineage_id,
+ r.rollout_id,
+ r.attempt_id,
+ r.user_id,
+ r.parent_turn_id,
+ r.status,
  '',
  '',
  r.stop_reason,
@@ -2086,22 +2101,7 @@ INSERT INTO turnspan.turn_summary (project, service, environment, session_id, us
  r.chat_mode,
  r.task_type,
  r.target,
- r.input_tokens,
- r.output_tokens,
- r.cache_read_tokens,
- r.cache_write_tokens,
- r.reasoning_tokens,
- r.cost_usd,
- r.models,
- r.error_type,
- '',
- r.lineage_id,
- r.rollout_id,
- r.attempt_id,
- r.scope_name,
- r.attributes,
- r.writer,
- r.written_at - toIntervalNanosecond(1)
+ r.models
 FROM
 (
  SELECT *
