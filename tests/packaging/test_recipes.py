@@ -219,6 +219,17 @@ def sources(tmp_path: Path) -> Sources:
     return made
 
 
+@pytest.mark.parametrize("title", re.findall(r"^### (Add .+)$", PAGE, re.MULTILINE))
+def test_a_recipe_fits_the_files_that_it_changes(tmp_path: Path, title: str) -> None:
+    """Its lines are where it says, and stand as ruff would have them."""
+    ruff = Path(sys.executable).with_name("ruff")
+    for path, (what, body) in Recipe.of(title).steps.items():
+        was = (REPOSITORY / path).read_text("utf-8") if what == "Change" else ""
+        (tmp_path / Path(path).name).write_text(changed(was, body) if was else body, "utf-8")
+    done = subprocess.run([ruff, "format", "--check", tmp_path], capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.release
 def test_a_diagnostic_takes_one_file(sources: Sources) -> None:
     """It answers about a recorded turn, and is listed."""
