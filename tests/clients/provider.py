@@ -18,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import grpc  # type: ignore[import-untyped]
+from websockets.http11 import Request
 from websockets.sync.server import ServerConnection, serve
 
 FREE = re.compile(
@@ -292,14 +293,12 @@ def provider() -> Generator[Provider]:
     """A provider that listens meanwhile."""
     found = Provider()
 
-    def take(socket: ServerConnection) -> None:
-        assert socket.request is not None
-        found.note("WEBSOCKET", socket.request.path)
-        socket.close()
+    def note(socket: ServerConnection, request: Request) -> None:  # before it is answered
+        found.note("WEBSOCKET", request.path)
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(found))
     http.daemon_threads = True
-    sockets = serve(take, "127.0.0.1", 0)
+    sockets = serve(ServerConnection.close, "127.0.0.1", 0, process_request=note)
     calls = grpc.server(ThreadPoolExecutor(2), handlers=[_AnyMethod(found)])
     found.url = f"http://127.0.0.1:{http.server_address[1]}"
     found.socket_url = f"ws://127.0.0.1:{sockets.socket.getsockname()[1]}"
