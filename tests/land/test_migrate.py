@@ -55,8 +55,8 @@ def test_the_ledger_says_what_was_applied_by_which_client(store: Store) -> None:
 
 
 def test_the_tables_have_the_records_columns(store: Store) -> None:
-    """Names and types (``LowCardinality`` aside) of DDL and record class agree. A table has an order
-    of its own, since blocks are written and read by the columns' names."""
+    """Names and types (``LowCardinality`` aside) of DDL and record class agree. A table has its own
+    order, since blocks are written and read by the columns' names."""
     result = store.query(
         "SELECT table, name, type FROM system.columns WHERE database = {database:String}"
         " AND default_kind NOT IN ('ALIAS', 'MATERIALIZED')",

@@ -24,6 +24,7 @@ from support.long_session import long_session
 from support.pages import Look, ServedPage, Watched, browser_path, served
 from support.reading_session import reading_session
 from support.shared import trajectories
+from support.shared_folder import made_once
 from turnspan_clickhouse.store.dsn import Dsn, parse
 from turnspan_clickhouse.store.opening import open_store
 
@@ -35,12 +36,14 @@ RUNS = 4
 def demo_store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The DSN of an embedded store with what ``turnspan demo`` records (its project is ``demo``),
     and hostile records beside it; tests only read it."""
-    folder = tmp_path_factory.mktemp("page-demo")
+    return f"chdb://{made_once(tmp_path_factory, 'page-demo', _fill_demo) / 'store'}"
+
+
+def _fill_demo(folder: Path) -> None:
     dsn = f"chdb://{folder / 'store'}"
     play(dsn)
     with open_store(parse(dsn)) as store:
         insert(store, *hostile_rows())
-    return dsn
 
 
 def play(dsn: str, *options: str) -> None:
@@ -66,14 +69,17 @@ def demo_page(demo_store: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
 def whole_page(demo_store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
     """The page over a copy of the demo's store that has something for every screen: real runs of
     others, a context, a consortium run, a lineage, a hostile session."""
-    folder = tmp_path_factory.mktemp("page-whole")
-    shutil.copytree(demo_store.removeprefix("chdb://"), folder / "store", symlinks=True)
-    [real] = trajectories("tau2__telecom-gpt-4o")
-    few = folder / "few.jsonl"
-    few.write_text("".join(real.read_text(encoding="utf-8").splitlines(keepends=True)[:RUNS]))
-    play(f"chdb://{folder / 'store'}", "--trajectories", str(few))
-    with open_store(parse(f"chdb://{folder / 'store'}")) as store:
-        insert(store, *assembled(), *camp_rows(), *consortium_rows(), *hostile_session())
+
+    def fill(folder: Path) -> None:
+        shutil.copytree(demo_store.removeprefix("chdb://"), folder / "store", symlinks=True)
+        [real] = trajectories("tau2__telecom-gpt-4o")
+        few = folder / "few.jsonl"
+        few.write_text("".join(real.read_text(encoding="utf-8").splitlines(keepends=True)[:RUNS]))
+        play(f"chdb://{folder / 'store'}", "--trajectories", str(few))
+        with open_store(parse(f"chdb://{folder / 'store'}")) as store:
+            insert(store, *assembled(), *camp_rows(), *consortium_rows(), *hostile_session())
+
+    folder = made_once(tmp_path_factory, "page-whole", fill)
     with served(f"chdb://{folder / 'store'}", folder) as page:
         yield page
 

@@ -17,6 +17,7 @@ from support.camp_rows import ATTEMPTS, camp_rows
 from support.consortium_rows import consortium_rows
 from support.landing import insert
 from support.rows import PROJECT, SECOND, T0, answered, asked, call, message, said, tool, turn
+from support.shared_folder import made_once
 from support.shop_session import hashes
 from support.snapshots import Asked, Recorder, formatted
 from support.story import TURN, story
@@ -114,11 +115,13 @@ def records() -> list[Record]:
 @pytest.fixture(scope="session")
 def records_dsn(tmp_path_factory: pytest.TempPathFactory) -> Dsn:
     """The store with these records; tests only read it."""
-    dsn = Dsn(scheme="chdb", path=tmp_path_factory.mktemp("snapshots") / "store")
-    with open_store(dsn) as store:
-        migrate(store)
-        insert(store, *records())
-    return dsn
+
+    def fill(folder: Path) -> None:
+        with open_store(Dsn(scheme="chdb", path=folder / "store")) as store:
+            migrate(store)
+            insert(store, *records())
+
+    return Dsn(scheme="chdb", path=made_once(tmp_path_factory, "snapshots", fill) / "store")
 
 
 @pytest.fixture(scope="module")
