@@ -16,6 +16,9 @@ def open_calls(store: Store, project: str = "") -> dict[tuple[str, str, str], st
 
     Raises ``StoreError`` as ``Store.query``.
     """
+    # Asked first, since it takes a fifth of the time, and mostly nothing runs.
+    if not ask(store, "turns/any_running_row", {"final": 0}).rows:
+        return {}
     rows = ask(store, "turns/open_calls", {"final": 0}, project=project).rows
     return {(str(of), str(session), str(span)): str(status) for of, session, span, status in rows}
 
