@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import errno
+import random
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from land.spooling import ask, calls, spooled
 from turnspan_clickhouse.rows.native_encoder import encode_block
-from turnspan_clickhouse.rows.tables import LlmCall, SpanRow
+from turnspan_clickhouse.rows.native_rows import NativeBlock
+from turnspan_clickhouse.rows.native_types import encode_string, varint
+from turnspan_clickhouse.rows.tables import LlmCall, SpanRow, columns
 from turnspan_clickhouse.ship.shipper import ship
 from turnspan_clickhouse.spool import insert_groups
 from turnspan_clickhouse.spool.insert_groups import Group, pending, planned
@@ -46,6 +50,31 @@ def test_what_waits_of_one_table_is_one_insert(store: Store) -> None:
     parts = "SELECT count() FROM system.parts WHERE active AND table = 'llm_call' AND database = "
     assert store.query(f"{parts}'{store.database}'").rows == [(1,)]
     assert list((spool.folder / "groups").iterdir()) == []
+
+
+def test_segments_of_another_order_of_columns_land_in_one_insert(store: Store) -> None:
+    """Those that an earlier version left, before and after ours: each cell is in its column."""
+    spool = Spool(store.dsn.spool)
+    writer = SpoolWriter(spool)
+    rows: list[Any] = [*calls(0, 12)]
+    rng = random.Random(24)
+    for n in range(0, 12, 2):
+        block = NativeBlock(encode_block(LlmCall, rows[n : n + 2]))
+        order = [*columns(LlmCall)]
+        if n != 4:
+            rng.shuffle(order)
+        body = b"".join(
+            encode_string(name) + encode_string(kind) + block.columns[name].take([0, 1])
+            for name, kind in order
+        )
+        writer.write("llm_call", SCHEMA_VERSION, varint(len(order)) + varint(2) + body)
+    result = ship(store)
+    assert (result.ok, result.inserts, result.shipped_segments) == (True, 1, 6)
+    for name in ("span_id", "provider", "request_model", "input_tokens", "start_time"):
+        shown = f"toUnixTimestamp64Nano({name})" if name == "start_time" else name
+        found = store.query(f"SELECT {shown} FROM llm_call ORDER BY start_time, span_id").rows
+        wanted = sorted(rows, key=lambda row: (row.start_time, row.span_id))
+        assert [cell for (cell,) in found] == [getattr(row, name) for row in wanted], name
 
 
 def test_a_group_is_repeated_as_it_was(store_dsn: Dsn, tmp_path: Path) -> None:
