@@ -63,7 +63,7 @@ class Record:
 @mypyc_attr(acyclic=True)
 @dataclass(slots=True)
 class ProjectRecord(Record):
-    """The first and the last column of every table."""
+    """What every table has: whose record it is, and when its row was written."""
 
     project: str = column("String", "")
     """Groups records; the service's name unless the application sets it."""
