@@ -20,7 +20,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -48,15 +47,14 @@ def calling_thread(case: str, variant: str, marks: Any) -> int:
     prepared = bench.prepare(module.CASES.get(case, streamed))
     bench.learn(prepared)
     bench.instrumented(variant == "ours")
-    call: Callable[[Any], None] = bench.bare if variant == "bare" else bench.plain
     for _ in range(40):
-        call(prepared)
+        bench.plain(prepared)
     bench.drain()
     gc.collect()
     gc.disable()
     marks.begin()
     for _ in range(CALLS):
-        call(prepared)
+        bench.plain(prepared)
     marks.end()
     return CALLS
 
@@ -68,11 +66,11 @@ def worker(load: str, marks: Any) -> int:
     plain = module.Recorded([module.Ended(span, None) for span in module.plain_spans(CALLS)])
     nowhere = SimpleNamespace(dsn=str)  # nothing is shipped
     done = 0
-    for spans, counted in ((recorded, False), (plain, False), (None, True)):
-        chosen = spans or (plain if load == LOADS[1] else recorded)
+    chosen = plain if load == LOADS[1] else recorded
+    for spans, counted in ((recorded, False), (plain, False), (chosen, True)):
         with tempfile.TemporaryDirectory() as folder:
             one = module.Worker(Path(folder), nowhere, whole=True)
-            for ended, contents in chosen.batches(module.BATCH):
+            for ended, contents in spans.batches(module.BATCH):
                 module.hand_over(ended, contents, one._ledger)
                 one._ledger.take_facts()
                 batch = module.Batch(one._writer.token, one._clock.now())
