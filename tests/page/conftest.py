@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +13,7 @@ from playwright.sync_api import Browser, sync_playwright
 from support.assembled import assembled
 from support.camp_rows import camp_rows
 from support.consortium_rows import consortium_rows
+from support.demo_records import play
 from support.hostile_rows import hostile_rows
 from support.hostile_session import hostile_session
 from support.kept_stores import migrated
@@ -44,18 +42,6 @@ def _fill_demo(folder: Path) -> None:
     play(dsn)
     with open_store(parse(dsn)) as store:
         insert(store, *hostile_rows())
-
-
-def play(dsn: str, *options: str) -> None:
-    """Run ``turnspan demo`` into a store."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "TURNSPAN_"))}
-    subprocess.run(
-        [str(Path(sys.executable).parent / "turnspan"), "demo", *options],
-        check=True,
-        capture_output=True,
-        timeout=120,
-        env={**kept, "TURNSPAN_STORE": dsn},
-    )
 
 
 @pytest.fixture(scope="session")

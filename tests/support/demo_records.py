@@ -32,20 +32,25 @@ def demo_blocks(
 
 def _write(folder: Path, server: ClickHouseServer) -> None:
     database = f"demo_{uuid.uuid4().hex[:8]}"
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "TURNSPAN_"))}
     with tempfile.TemporaryDirectory() as spool:
-        subprocess.run(
-            [str(Path(sys.executable).parent / "turnspan"), "demo"],
-            check=True,
-            capture_output=True,
-            timeout=120,
-            env={**kept, "TURNSPAN_STORE": server.url(database), "TURNSPAN_SPOOL": spool},
-        )
+        play(server.url(database), TURNSPAN_SPOOL=spool)
     for record in RECORDS:
         block = server.ask(f"SELECT * FROM {database}.{record.table} FORMAT Native")
         if block:
             (folder / record.table).write_bytes(block)
     server.run(f"DROP DATABASE {database} SYNC")
+
+
+def play(dsn: str, *options: str, **variables: str) -> None:
+    """Run ``turnspan demo`` into a store."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "TURNSPAN_"))}
+    subprocess.run(
+        [str(Path(sys.executable).parent / "turnspan"), "demo", *options],
+        check=True,
+        capture_output=True,
+        timeout=120,
+        env={**kept, "TURNSPAN_STORE": dsn, **variables},
+    )
 
 
 def land(store: Store, blocks: Mapping[str, bytes]) -> None:
