@@ -127,9 +127,7 @@ class Sources:
                 number = max(int(file.name[:4]) for file in files) + 1
                 path = path.replace("NNNN", f"{number:04d}")
             target = self.folder / path
-            assert target.exists() == (what == "Change"), path
-            text = changed(target.read_text("utf-8"), body) if what == "Change" else body
-            target.write_text(text, "utf-8")
+            target.write_text(after_step(target, what, body), "utf-8")
             written.append(path)
         if "pyproject.toml" in written:
             install(self)
@@ -143,6 +141,12 @@ class Sources:
         if python:
             self.run("ruff", "check", "--quiet", *python)
             self.run("ruff", "format", "--check", "--quiet", *python)
+
+
+def after_step(target: Path, what: str, body: str) -> str:
+    """What a file holds after a step; one to change is there, and a new one is not."""
+    assert target.exists() == (what == "Change"), target
+    return changed(target.read_text("utf-8"), body) if what == "Change" else body
 
 
 def changed(text: str, differences: str) -> str:
@@ -224,8 +228,8 @@ def test_a_recipe_fits_the_files_that_it_changes(tmp_path: Path, title: str) -> 
     """Its lines are where it says, and stand as ruff would have them."""
     ruff = Path(sys.executable).with_name("ruff")
     for path, (what, body) in Recipe.of(title).steps.items():
-        was = (REPOSITORY / path).read_text("utf-8") if what == "Change" else ""
-        (tmp_path / Path(path).name).write_text(changed(was, body) if was else body, "utf-8")
+        text = after_step(REPOSITORY / path, what, body)
+        (tmp_path / Path(path).name).write_text(text, "utf-8")
     done = subprocess.run([ruff, "format", "--check", tmp_path], capture_output=True, check=False)
     assert done.returncode == 0, done.stdout
 
