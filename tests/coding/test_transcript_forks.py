@@ -78,7 +78,7 @@ class Desk:
 
 
 @pytest.mark.release
-@pytest.mark.parametrize("tool", few(FORKS, {"claude-code"}))
+@pytest.mark.parametrize("tool", FORKS)
 def test_rows_are_the_same_in_every_order(tool: str, tmp_path: Path, embedded: Store) -> None:
     """The parent comes first, or the fork; one of them is not there yet, or not any more; the
     parent was cut, or goes on later. What was recorded of the fork meanwhile is the parent's."""

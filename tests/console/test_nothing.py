@@ -248,11 +248,10 @@ def test_records_that_are_no_sessions_are_told(
 @pytest.mark.parametrize(
     "rows",
     [
-        pytest.param((), id="nothing", marks=pytest.mark.release),
+        pytest.param((), id="nothing"),
         pytest.param(
             (SpanRow(project="p", span_id="1", start_time=T0),),
             id="spans",
-            marks=pytest.mark.release,
         ),
         pytest.param((call("1"),), id="calls"),
     ],

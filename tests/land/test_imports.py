@@ -17,7 +17,6 @@ import pytest
 
 from support.clickhouse_server import ClickHouseServer, free_ports
 from support.kept_stores import migrated
-from support.representatives import few
 from turnspan_clickhouse.store.dsn import Dsn
 from turnspan_clickhouse.store.migrations import migrate
 from turnspan_clickhouse.store.opening import open_store
@@ -74,7 +73,7 @@ def test_with_an_embedded_store(case: str, status: int, tmp_path: Path) -> None:
 
 @pytest.mark.release
 @pytest.mark.with_schema
-@pytest.mark.parametrize("case", few(["demo", "without_configure", "in_children"], ["in_children"]))
+@pytest.mark.parametrize("case", ["demo", "without_configure", "in_children"])
 def test_with_a_server(case: str, server_dsn: Dsn, tmp_path: Path) -> None:
     """The driver, its compression and what it needs for an insert are there before."""
     with open_store(server_dsn) as store:
@@ -98,7 +97,7 @@ def test_a_writer_that_was_killed(server_dsn: Dsn, tmp_path: Path) -> None:
 @pytest.mark.release
 @pytest.mark.parametrize(
     "place",
-    few(["no schema", "no server", "no host", "no TLS", "wrong password"], ["no server"]),
+    ["no schema", "no server", "no host", "no TLS", "wrong password"],
 )
 def test_a_server_that_takes_nothing(
     place: str, clickhouse_server: ClickHouseServer, server_dsn: Dsn, tmp_path: Path

@@ -70,7 +70,7 @@ def test_a_hundred_thousand_spans_a_minute(store_dsn: Dsn, provider: TracerProvi
 @pytest.mark.release
 @pytest.mark.parametrize(
     ("store_kind", "kept"),
-    [("server", True), pytest.param("embedded", False, marks=pytest.mark.release)],
+    [("server", True), ("embedded", False)],
     ids=["bytes kept", "by hash"],
     indirect=["store_kind"],
 )

@@ -25,7 +25,7 @@ TESTS = Path(__file__).parent.parent
 @pytest.mark.release
 @pytest.mark.parametrize(
     ("cases", "versions", "kills"),
-    [(40, 1, 1), pytest.param(200, 3, 5, marks=pytest.mark.release)],
+    [(40, 1, 1), (200, 3, 5)],
 )
 @pytest.mark.timeout(1_800)
 def test_every_case_finishes_once(

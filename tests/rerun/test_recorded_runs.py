@@ -95,7 +95,7 @@ SENDERS = ("anthropic", "google", "http", "openai")
 
 
 @pytest.mark.release
-@pytest.mark.parametrize("asynchronous", few((False, True), (True,)))
+@pytest.mark.parametrize("asynchronous", (False, True))
 def test_recorded_traffic(module_store: Store, asynchronous: bool) -> None:
     """By every SDK and without any: two calls at a time are answered without the network."""
     found, _ = traffic()
