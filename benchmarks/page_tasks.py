@@ -35,11 +35,11 @@ from beside_phoenix import SESSION, spans
 from page_person import Doing, Person
 from phoenix_tasks import JUDGED
 
-from page.conftest import play
 from support.assembled import FULL, assembled
 from support.camp_rows import camp_rows
 from support.clickhouse_server import free_ports
 from support.consortium_rows import consortium_rows
+from support.demo_records import play
 from support.landing import insert
 from support.pages import ServedPage, browser_path, served
 from support.rows import turn
