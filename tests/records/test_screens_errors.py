@@ -27,7 +27,7 @@ def filled(module_store: Store) -> Iterator[Store]:
              error_message="Unknown column 'amount' at line 12"),
         tool("a2", 2, turn_id="t1", round=2, name="query", arguments='{"q":1}', result="ok"),
         tool("b1", 11, turn_id="t2", round=1, arguments='{"q":2}', **failed,
-             error_message="Unknown column 'total' at line 3,005"),
+             error_message=f"Unknown column '{'total of ' * 30}' at line 3,005"),
         # Asked for at once with the one that failed: nothing was known then.
         tool("b2", 12, turn_id="t2", round=1, name="query", arguments='{"q":2}', result="ok"),
         tool("b3", 13, turn_id="t2", round=2, name="query", arguments='{"q":3}', result="ok"),

@@ -195,3 +195,9 @@ replaceRegexpAll(replaceRegexpAll(replaceRegexpAll($1,
     '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'),
     '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'),
     '[0-9]+(?:[.,][0-9]+)*', '#')
+
+--- any_shape: as `shape`, with quoted parts of any length: an engine compiles the expression at each insert, and one that counts took 11 ms
+replaceRegexpAll(replaceRegexpAll(replaceRegexpAll($1,
+    '\'[^\']*\'|"[^"]*"|`[^`]*`', '…'),
+    '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'),
+    '[0-9]+(?:[.,][0-9]+)*', '#')

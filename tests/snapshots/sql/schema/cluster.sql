@@ -934,6 +934,24 @@ ALTER TABLE turnspan.tool_call_local ON CLUSTER c
 ALTER TABLE turnspan.message_local ON CLUSTER c
  (MODIFY SETTING max_bytes_to_merge_at_max_space_in_pool = 536870912);
 
+ALTER TABLE turnspan.tool_call_local ON CLUSTER c
+ (MODIFY COLUMN IF EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(failure, '\'[^\']*\'|"[^"]*"|`[^`]*`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', '#') CODEC(ZSTD(3)));
+
+ALTER TABLE turnspan.tool_call ON CLUSTER c
+ (MODIFY COLUMN IF EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(failure, '\'[^\']*\'|"[^"]*"|`[^`]*`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', '#') CODEC(ZSTD(3)));
+
+ALTER TABLE turnspan.llm_call_local ON CLUSTER c
+ (MODIFY COLUMN IF EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(if(error_type != '', leftUTF8(error_message, 400), ''), '\'[^\']*\'|"[^"]*"|`[^`]*`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', '#') CODEC(ZSTD(3)));
+
+ALTER TABLE turnspan.llm_call ON CLUSTER c
+ (MODIFY COLUMN IF EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(if(error_type != '', leftUTF8(error_message, 400), ''), '\'[^\']*\'|"[^"]*"|`[^`]*`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', '#') CODEC(ZSTD(3)));
+
+ALTER TABLE turnspan.turn_summary_local ON CLUSTER c
+ (MODIFY COLUMN IF EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(if(error_type != '', leftUTF8(error_message, 400), ''), '\'[^\']*\'|"[^"]*"|`[^`]*`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', '#') CODEC(ZSTD(3)));
+
+ALTER TABLE turnspan.turn_summary ON CLUSTER c
+ (MODIFY COLUMN IF EXISTS `failure_shape` String MATERIALIZED replaceRegexpAll(replaceRegexpAll(replaceRegexpAll(if(error_type != '', leftUTF8(error_message, 400), ''), '\'[^\']*\'|"[^"]*"|`[^`]*`', '…'), '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'), '[0-9]+(?:[.,][0-9]+)*', '#') CODEC(ZSTD(3)));
+
 CREATE OR REPLACE VIEW turnspan.annotation_withdrawn ON CLUSTER c
 AS SELECT
  project,
