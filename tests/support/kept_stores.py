@@ -39,10 +39,7 @@ _SETTLED = (
     "SELECT max(metadata_modification_time) < now() - 1 FROM system.tables"
     " WHERE database = currentDatabase()"
 )
-_SHAPE_OF_ENGINE = (
-    "SELECT arraySort(groupArray(name)) FROM system.databases",
-    "SELECT count() FROM system.functions WHERE origin = 'SQLUserDefined'",
-)
+_DATABASES = "SELECT arraySort(groupArray(name)) FROM system.databases"
 
 
 @contextlib.contextmanager
@@ -188,8 +185,12 @@ class _Shape:
 
 
 def _times(store: Store) -> list[Any]:
-    questions = _SHAPE + (_SHAPE_OF_ENGINE if store.dsn.embedded else ())
-    return [store.query(question).rows for question in questions]
+    shape: list[Any] = [store.query(question).rows for question in _SHAPE]
+    if store.dsn.path is not None:
+        # The engine's table of functions describes 1,800 of its own, in 0.03 s of a processor.
+        functions = [*(store.dsn.path / "engine" / "user_defined").glob("*")]
+        shape += [store.query(_DATABASES).rows, sorted(functions)]
+    return shape
 
 
 def _definitions(store: Store) -> list[Any]:
