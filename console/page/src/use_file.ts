@@ -9,18 +9,21 @@ export type File<M> = { readonly file: M | undefined; readonly failed: boolean }
 export function useFile<M>(path: string | null): File<M> {
   const [, setArrived] = useState(0);
   const [failed, setFailed] = useState(false);
+  const file = path ? (loaded.get(path) as M | undefined) : undefined;
+  // Not whether it is there now: it may have come since this was drawn without it.
+  const needed = file ? null : path;
   useEffect(() => {
-    if (!path || loaded.has(path)) return;
+    if (!needed) return;
     let left = false;
-    import(path)
-      .then((file: M) => {
-        loaded.set(path, file);
+    import(needed)
+      .then((came: M) => {
+        loaded.set(needed, came);
         if (!left) setArrived((now) => now + 1);
       })
       .catch(() => !left && setFailed(true));
     return () => {
       left = true;
     };
-  }, [path]);
-  return { file: path ? (loaded.get(path) as M | undefined) : undefined, failed };
+  }, [needed]);
+  return { file, failed };
 }
