@@ -193,11 +193,13 @@ SETTINGS
 --- shape: a text without what differs from one time to the next: quoted parts, ids, addresses in memory, numbers
 replaceRegexpAll(replaceRegexpAll(replaceRegexpAll($1,
     '\'[^\']{0,200}\'|"[^"]{0,200}"|`[^`]{0,200}`', '…'),
-    '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'),
-    '[0-9]+(?:[.,][0-9]+)*', '#')
+    {piece:unnumbered}
 
 --- any_shape: as `shape`, with quoted parts of any length: an engine compiles the expression at each insert, and one that counts took 11 ms
 replaceRegexpAll(replaceRegexpAll(replaceRegexpAll($1,
     '\'[^\']*\'|"[^"]*"|`[^`]*`', '…'),
-    '\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'),
-    '[0-9]+(?:[.,][0-9]+)*', '#')
+    {piece:unnumbered}
+
+--- unnumbered: the rest of both: without ids, addresses in memory and numbers
+'\\b(?:0x)?[0-9a-fA-F]{8,}(?:-[0-9a-fA-F]{4,}){0,4}\\b', '#'),
+'[0-9]+(?:[.,][0-9]+)*', '#')
