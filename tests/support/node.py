@@ -32,7 +32,8 @@ def installed() -> Path:
     if not done.exists() or done.read_text() != wanted:
         _FOLDER.mkdir(parents=True, exist_ok=True)
         command = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-save"]
-        command += ["--prefix", str(_FOLDER), *PACKAGES]
+        # No warnings: of packages that ask for a newer Node than they need.
+        command += ["--loglevel=error", "--prefix", str(_FOLDER), *PACKAGES]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=280)
         done.write_text(wanted)
     return _FOLDER
